@@ -1,0 +1,90 @@
+"""What a rule is, and what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from tritonlint.compiler.options import Options
+from tritonlint.compiler.target import Target
+from tritonlint.finding import Finding, Severity
+from tritonlint.gpu.profile import GpuProfile
+from tritonlint.kernel.ir import Trace
+from tritonlint.source.sites import Candidate, LaunchPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An example that runs as a test: a whole small file, linted for `gpu` and `triton`."""
+
+    code: str
+    gpu: str = "a100"
+    triton: str = "3.9"
+    line: int | None = None  # where the finding starts (invalid cases)
+    contains: str = ""  # text that the message must hold (invalid cases)
+    severity: Severity | None = None
+    why: str = ""  # what the case shows; for a valid one: why it is a near miss
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateOf:
+    """A candidate on one GPU: what was asked, and the answer."""
+
+    candidate: Candidate
+    gpu: GpuProfile
+    triton: tuple[int, int]
+    options: Options
+    trace: Trace | None  # None where a constant that the kernel needs is not known
+    estimate: Any  # tritonlint.estimate.Estimate | None, None where nothing can be said
+    unknown: tuple[str, ...] = ()  # why not, in words
+
+
+class Context(Protocol):
+    """What a rule can ask about one plan. Everything is computed on first use and kept."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def plan(self) -> LaunchPlan: ...
+
+    @property
+    def gpus(self) -> Sequence[GpuProfile]: ...
+
+    @property
+    def triton(self) -> tuple[int, int]: ...
+
+    def target(self, gpu: GpuProfile) -> Target: ...
+
+    def plan_on(self, gpu: GpuProfile) -> LaunchPlan:
+        """The plan as conditions on the platform decide it there."""
+
+    def estimates(self, gpu: GpuProfile) -> Sequence[EstimateOf]:
+        """One for each candidate of the plan on that GPU."""
+
+    def retry(self, of: EstimateOf, changes: Mapping[str, Any]) -> EstimateOf:
+        """The same launch with some constants or options changed, to check a fix before it is offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule. The texts are what `tritonlint rule`, the documentation, hover and SARIF print (Markdown)."""
+
+    code: str
+    name: str
+    severity: Severity
+    what: str
+    why: str
+    example: str
+    better: str
+    when_not: str
+    source: str  # where the numbers come from
+    check: Callable[[Context], Iterable[Finding]]
+    valid: tuple[Case, ...]
+    invalid: tuple[Case, ...]
+    scope: Literal["plan", "file"] = "plan"
+    fixable: Literal["no", "safe", "unsafe"] = "no"

@@ -1,0 +1,176 @@
+"""What is launched and with which values: the records that the source stage hands on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from tritonlint.source.values import Knowledge
+from tritonlint.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleRef:
+    """A name that stands for a module, or for something in one that is not read: "triton.language.extra.libdevice"."""
+
+    dotted: str
+
+
+class Scope(Protocol):
+    """The names that a kernel's body can see."""
+
+    def lookup(self, name: str) -> Any:
+        """A ModuleRef, a KernelSource (a jit function to inline), a Knowledge (a module constant, a constexpr), or
+        None where the name is not defined in the file."""
+
+    def attribute(self, base: Any, name: str) -> Any:
+        """The same for `base.name`, where base is a result of lookup (an imported module of the same package)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parameter:
+    name: str
+    constexpr: bool
+    annotation: str = ""  # source text
+    default: Knowledge | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelSource:
+    """A @triton.jit function as source. `node.lineno` and the like count in its own file."""
+
+    name: str
+    path: str
+    node: ast.FunctionDef
+    parameters: tuple[Parameter, ...]
+    scope: Scope
+    span: Span  # of the `def` line up to the end of the body
+    decorator_spans: tuple[Span, ...] = ()
+    noinline: bool = False
+    do_not_specialize: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """One triton.Config, or one dict that stands for one."""
+
+    kwargs: Mapping[str, Any]
+    num_warps: int
+    num_stages: int
+    num_ctas: int
+    maxnreg: int | None
+    span: Span  # of the call (for a comprehension: of the call inside it)
+    argument_spans: Mapping[str, Span] = field(default_factory=dict)  # kwarg name or option -> where its value is given
+    given: frozenset[str] = frozenset()  # which of the options are written out, not defaults
+    extra: Mapping[str, Any] = field(default_factory=dict)  # further keywords of Config that a release may not know
+    pre_hook: bool = False
+    spread: Span | None = None  # the comprehension or call that builds many configs from one text
+    path: str = ""  # file of the span where it is not the kernel's
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AutotuneSite:
+    """A decorator that tunes (triton.autotune or a wrapper of it)."""
+
+    span: Span  # of the decorator
+    configs: tuple[Config, ...]
+    resolved: bool
+    reason: str | None  # why not resolved
+    alternatives: bool
+    key: tuple[str, ...] | None
+    reset_to_zero: tuple[str, ...] = ()
+    restore_value: tuple[str, ...] = ()
+    prune: str | None = None  # "early_config_prune", "perf_model" where given
+    prune_hook: Any = None  # FunctionDef node of early_config_prune, where it is in a file that was read
+    argument_spans: Mapping[str, Span] = field(default_factory=dict)  # "key", "configs", and "key:NAME" for each name
+    extra: frozenset[str] = frozenset()  # other keywords given (warmup, use_cuda_graph, cache_results, ...)
+
+
+@dataclass(frozen=True, slots=True)
+class DecoratorUse:
+    kind: Literal["jit", "autotune", "heuristics", "other"]
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """The grid of a launch. `entries` is None where its form is not understood."""
+
+    span: Span
+    form: Literal["tuple", "lambda", "def", "name", "list", "scalar", "unknown"]
+    text: str
+    meta_keys: Mapping[str, Span] = field(default_factory=dict)  # META["..."] names that a callable grid reads
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchArgument:
+    name: str  # parameter name (resolved from position where needed)
+    value: Knowledge
+    span: Span
+    tensor_type: str | None = None  # "*fp16" where the source shows it
+    by_position: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaunchSite:
+    """`kernel[grid](...)`, `kernel.run(...)`, `kernel.warmup(...)`."""
+
+    span: Span  # of the whole call
+    kernel_span: Span
+    grid: Grid | None
+    arguments: Mapping[str, LaunchArgument]
+    options: Mapping[str, LaunchArgument]  # num_warps and every other keyword that is no parameter
+    splat_unknown: bool = False  # a **dict or *args that did not resolve: further arguments may be there
+    function: str = ""  # the enclosing function, for the baseline
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """One complete set of compile-time values with which a kernel may be compiled and launched.
+
+    `constants` holds every constexpr parameter that is known in some way; `types` what is known of the others.
+    """
+
+    config: Config | None
+    constants: Mapping[str, Knowledge]
+    types: Mapping[str, str]  # parameter -> "*fp16", "i32", "fp32", "tensordesc<...>", where the source or a comment shows it
+    values: Mapping[str, Knowledge]  # run-time scalars that are known (sizes), from the launch or assume comments
+    num_warps: Knowledge
+    num_stages: Knowledge
+    num_ctas: Knowledge
+    maxnreg: Knowledge
+    extra: Mapping[str, Knowledge]  # further launch options (waves_per_eu, enable_fp_fusion, ...)
+    grid: tuple[Knowledge, ...] | None  # evaluated for this candidate
+    grid_problem: str = ""  # "not-a-tuple", "unknown-meta:NAME", "float"
+    assumptions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaunchPlan:
+    """A kernel with everything that reaches it: one plan per launch site, or per tuned or plain kernel that no launch
+    in the file reaches (`launch` is then None)."""
+
+    kernel: KernelSource
+    decorators: tuple[DecoratorUse, ...]
+    tuning: AutotuneSite | None
+    launch: LaunchSite | None
+    candidates: tuple[Candidate, ...]
+    heuristics: tuple[str, ...] = ()  # parameter names that triton.heuristics gives
+    missing: tuple[str, ...] = ()  # constexpr parameters that nobody gives (only where the launch is fully read)
+    unknown: tuple[str, ...] = ()  # keywords of config or launch that are neither parameter nor option
+    assumed: Mapping[str, Any] = field(default_factory=dict)  # from `# tritonlint: assume`
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """The target in hand, for conditions that ask for it (is_hip(), get_device_capability(), __version__)."""
+
+    arch: str  # "sm_90", "gfx942"
+    triton: tuple[int, int]
+    device: str = ""  # profile name
+    properties: Mapping[str, int] = field(default_factory=dict)  # multi_processor_count, shared_memory_per_block_optin, ...

@@ -1,0 +1,15 @@
+"""A place in a file. Lines and columns count from 1; columns count Unicode code points (INTERFACE: command line)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """From (line, column) up to, not including, (end_line, end_column)."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
