@@ -1,0 +1,158 @@
+"""What differs between Triton releases: one row a release, one named field a difference.
+
+Nothing else in the compiler model asks for a version number. To add a release, add a row to `_CHANGES` that
+says what changed since the one before it. Where a row does not name a field, the release does as the one
+before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One Triton release, by (major, minor). The values of the fields are those of 2.1, the oldest one
+    known."""
+
+    major: int = 2
+    minor: int = 1
+    known: bool = True  # False: newer than the newest row, which is used in its place
+
+    # Launch and config defaults.
+    config_num_stages: int = 2  # triton.Config(num_stages=)
+    nvidia_num_stages: int = 3  # a launch without num_stages
+    amd_num_stages: int = 0
+    max_tensor_elements: int = 131072
+
+    # Smallest dot: (M, N) and, for K, the smallest by bits of the operand element.
+    min_dot_mn: int = 16
+    min_dot_k: tuple[tuple[int, int], ...] = ((8, 32), (16, 16), (32, 16), (64, 16))
+
+    # Layout conversions.
+    conversion: Literal["padded", "swizzled"] = "padded"
+    conversion_by_shuffle: bool = False  # inside a warp, without shared memory
+    conversion_unpadded_inner_one: bool = False  # no padding where all other dimensions are 1
+    linear_layouts: bool = False  # what a conversion needs is decided on linear layouts
+
+    # Scratch of single operations.
+    reduce_scratch: Literal["by_axis_kind", "per_warp", "swizzled"] = "by_axis_kind"
+    scan_free_in_one_warp: bool = False
+    histogram: bool = False
+    gather: bool = False
+
+    # Tensor cores.
+    mma_before_ampere: bool = True  # mma_v1 on sm_70, m16n8k8 on sm_75
+    wgmma: bool = False
+    wgmma_n_multiple: int = 8
+    tcgen05: bool = False
+    tcgen05_n_multiple: int = 8
+
+    # Software pipelining.
+    pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
+    print_stops_pipelining: bool = False
+
+    @property
+    def version(self) -> tuple[int, int]:
+        return (self.major, self.minor)
+
+
+# (major, minor, what is not as in the release before).
+_CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
+    (2, 1, {}),
+    (2, 2, {
+        "max_tensor_elements": 1048576,
+        "reduce_scratch": "per_warp",
+        "wgmma": True,
+        "pipeliner": "dot_chain",
+    }),
+    (2, 3, {}),
+    (3, 0, {
+        "scan_free_in_one_warp": True,
+        "histogram": True,
+        "pipeliner": "levels",
+    }),
+    (3, 1, {}),
+    (3, 2, {
+        "amd_num_stages": 2,
+        "min_dot_k": ((8, 16), (16, 16), (32, 16), (64, 16)),
+        "linear_layouts": True,
+    }),
+    (3, 3, {
+        "config_num_stages": 3,
+        "min_dot_k": ((8, 32), (16, 16), (32, 16), (64, 16)),
+        "conversion_by_shuffle": True,
+        "conversion_unpadded_inner_one": True,
+        "gather": True,
+        "mma_before_ampere": False,
+        "tcgen05": True,
+        "pipeliner": "latencies",
+    }),
+    (3, 4, {}),
+    (3, 5, {
+        "min_dot_mn": 1,
+        "conversion": "swizzled",
+    }),
+    (3, 6, {
+        "wgmma_n_multiple": 16,
+        "tcgen05_n_multiple": 16,
+    }),
+    (3, 7, {
+        "tcgen05_n_multiple": 8,
+        "print_stops_pipelining": True,
+    }),
+    (3, 8, {
+        "min_dot_k": ((8, 32), (16, 16), (32, 8), (64, 4)),
+        "reduce_scratch": "swizzled",
+        "wgmma_n_multiple": 8,
+    }),
+    (3, 9, {}),
+)  # fmt: skip
+
+
+def _rows() -> tuple[Release, ...]:
+    rows: list[Release] = []
+    for major, minor, changes in _CHANGES:
+        before = rows[-1] if rows else Release()
+        rows.append(replace(before, major=major, minor=minor, **changes))
+    return tuple(rows)
+
+
+_ROWS = _rows()
+
+
+def releases() -> tuple[Release, ...]:
+    """Every release known, oldest first."""
+    return _ROWS
+
+
+@lru_cache(maxsize=64)
+def release(major: int, minor: int) -> Release:
+    """The row of a release. A newer one than the newest row gets that row with `known` False; a version
+    between two rows, or older than the first, gets the nearest older row (the first), also with `known`
+    False."""
+    best = _ROWS[0]
+    for row in _ROWS:
+        if row.version == (major, minor):
+            return row
+        if row.version < (major, minor):
+            best = row
+    return replace(best, major=major, minor=minor, known=False)
+
+
+def newest() -> Release:
+    """The newest release known."""
+    return _ROWS[-1]
+
+
+def parse_release(text: str) -> Release | None:
+    """The release that "3.9", "3.9.0" or "3.9.0+git" names; None if the text names none."""
+    parts = text.strip().removeprefix("v").split(".")
+    if len(parts) < 2:
+        return None
+    digits = ["".join(c for c in part if c.isdigit()) if i < 2 else part for i, part in enumerate(parts)]
+    if not (digits[0] and digits[1]):
+        return None
+    return release(int(digits[0]), int(digits[1]))
