@@ -11,6 +11,8 @@ from tritonlint.compiler.target import Target
 from tritonlint.finding import Finding, Severity
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.kernel.ir import Trace
+from tritonlint.source.comments import Suppression
+from tritonlint.source.problem import Problem
 from tritonlint.source.sites import Candidate, LaunchPlan
 
 
@@ -71,8 +73,41 @@ class Context(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class SuppressionUse:
+    """An `ignore` comment and what became of it, once every other rule has spoken. The numbers index
+    `suppression.rules`; a comment without rules is unused when `nothing_ignored`."""
+
+    suppression: Suppression
+    unused: tuple[int, ...] = ()  # a rule that was looked for and found nothing there
+    unknown: tuple[int, ...] = ()  # neither code, name nor family of any rule
+    nothing_ignored: bool = False
+
+
+class FileContext(Protocol):
+    """What a rule of scope "file" can ask; it runs last, once a file."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """What went wrong while the file was read."""
+
+    @property
+    def suppressions(self) -> Sequence[SuppressionUse]: ...
+
+    @property
+    def rule_names(self) -> Sequence[str]:
+        """Codes, names and families of every rule there is, plugins' too."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. The texts are what `tritonlint rule`, the documentation, hover and SARIF print (Markdown)."""
+    """One rule. The texts are what `tritonlint rule`, the documentation, hover and SARIF print (Markdown). `check` is
+    given a Context, once a plan, or where scope is "file" a FileContext, once a file."""
 
     code: str
     name: str
@@ -83,7 +118,7 @@ class Rule:
     better: str
     when_not: str
     source: str  # where the numbers come from
-    check: Callable[[Context], Iterable[Finding]]
+    check: Callable[[Any], Iterable[Finding]]
     valid: tuple[Case, ...]
     invalid: tuple[Case, ...]
     scope: Literal["plan", "file"] = "plan"
