@@ -63,9 +63,13 @@ class Config:
     num_ctas: int
     maxnreg: int | None
     span: Span  # of the call (for a comprehension: of the call inside it)
-    argument_spans: Mapping[str, Span] = field(default_factory=dict)  # kwarg name or option -> where its value is given
+    argument_spans: Mapping[str, Span] = field(
+        default_factory=dict
+    )  # kwarg name or option -> where its value is given
     given: frozenset[str] = frozenset()  # which of the options are written out, not defaults
-    extra: Mapping[str, Any] = field(default_factory=dict)  # further keywords of Config that a release may not know
+    extra: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # further keywords of Config that a release may not know
     pre_hook: bool = False
     spread: Span | None = None  # the comprehension or call that builds many configs from one text
     path: str = ""  # file of the span where it is not the kernel's
@@ -85,7 +89,9 @@ class AutotuneSite:
     restore_value: tuple[str, ...] = ()
     prune: str | None = None  # "early_config_prune", "perf_model" where given
     prune_hook: Any = None  # FunctionDef node of early_config_prune, where it is in a file that was read
-    argument_spans: Mapping[str, Span] = field(default_factory=dict)  # "key", "configs", and "key:NAME" for each name
+    argument_spans: Mapping[str, Span] = field(
+        default_factory=dict
+    )  # "key", "configs", and "key:NAME" for each name
     extra: frozenset[str] = frozenset()  # other keywords given (warmup, use_cuda_graph, cache_results, ...)
 
 
@@ -103,7 +109,9 @@ class Grid:
     span: Span
     form: Literal["tuple", "lambda", "def", "name", "list", "scalar", "unknown"]
     text: str
-    meta_keys: Mapping[str, Span] = field(default_factory=dict)  # META["..."] names that a callable grid reads
+    meta_keys: Mapping[str, Span] = field(
+        default_factory=dict
+    )  # META["..."] names that a callable grid reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +146,12 @@ class Candidate:
 
     config: Config | None
     constants: Mapping[str, Knowledge]
-    types: Mapping[str, str]  # parameter -> "*fp16", "i32", "fp32", "tensordesc<...>", where the source or a comment shows it
-    values: Mapping[str, Knowledge]  # run-time scalars that are known (sizes), from the launch or assume comments
+    types: Mapping[
+        str, str
+    ]  # parameter -> "*fp16", "i32", "fp32", "tensordesc<...>", where the source or a comment shows it
+    values: Mapping[
+        str, Knowledge
+    ]  # run-time scalars that are known (sizes), from the launch or assume comments
     num_warps: Knowledge
     num_stages: Knowledge
     num_ctas: Knowledge
@@ -161,7 +173,9 @@ class LaunchPlan:
     launch: LaunchSite | None
     candidates: tuple[Candidate, ...]
     heuristics: tuple[str, ...] = ()  # parameter names that triton.heuristics gives
-    missing: tuple[str, ...] = ()  # constexpr parameters that nobody gives (only where the launch is fully read)
+    missing: tuple[
+        str, ...
+    ] = ()  # constexpr parameters that nobody gives (only where the launch is fully read)
     unknown: tuple[str, ...] = ()  # keywords of config or launch that are neither parameter nor option
     assumed: Mapping[str, Any] = field(default_factory=dict)  # from `# tritonlint: assume`
 
@@ -173,4 +187,6 @@ class Platform:
     arch: str  # "sm_90", "gfx942"
     triton: tuple[int, int]
     device: str = ""  # profile name
-    properties: Mapping[str, int] = field(default_factory=dict)  # multi_processor_count, shared_memory_per_block_optin, ...
+    properties: Mapping[str, int] = field(
+        default_factory=dict
+    )  # multi_processor_count, shared_memory_per_block_optin, ...

@@ -1,0 +1,62 @@
+"""One parsed file: its statements, where its nodes stand, its comments, its problems."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from tritonlint.source.comments import Comments, read_comments
+from tritonlint.source.problem import Problem
+from tritonlint.source.regions import parse
+from tritonlint.source.text import Lines, SourceFile, split_lines
+from tritonlint.span import Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Module:
+    """A file that was parsed. Compared by identity, so that what is derived from it can be kept beside it."""
+
+    file: SourceFile
+    lines: Lines
+    statements: tuple[ast.stmt, ...]
+    problems: tuple[Problem, ...]
+    comments: Comments
+
+    @property
+    def path(self) -> str:
+        return self.file.path
+
+    @property
+    def text(self) -> str:
+        return self.file.text
+
+    def span(self, node: ast.AST) -> Span:
+        return self.lines.span(node)
+
+    def source_of(self, node: ast.AST, limit: int = 80) -> str:
+        """The text of a node on one line, shortened to `limit` characters."""
+        text = " ".join(self.lines.text_of(self.span(node)).split())
+        return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def parse_file(file: SourceFile) -> Module:
+    """Never raises: syntax errors are problems, and what does parse is kept. A file that never says "triton" has no
+    statements."""
+    lines = Lines(split_lines(file.text))
+    if file.kind == "tuned" or not file.mentions_triton:
+        return Module(file, lines, (), file.problems, Comments())
+    parsed = parse(file.text, file.path)
+    comments = read_comments(file.text, file.path, _first_code_line(parsed.statements))
+    return Module(
+        file, lines, parsed.statements, (*file.problems, *parsed.problems, *comments.problems), comments
+    )
+
+
+def _first_code_line(statements: tuple[ast.stmt, ...]) -> int:
+    """The line of the first statement that is no docstring."""
+    for statement in statements:
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+            continue
+        decorators = getattr(statement, "decorator_list", [])
+        return min([statement.lineno, *(node.lineno for node in decorators)])
+    return 1 << 30
