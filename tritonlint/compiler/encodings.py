@@ -104,9 +104,6 @@ class AmdMfma:
 class AmdWmma:
     """#ttg.amd_wmma: the accumulator of a matrix instruction of RDNA (version 1: gfx11, 2: gfx12, 3:
     gfx1250).
-
-    `cta_warp` are the register and warp bases of the tiling, where a release gives them as a linear layout;
-    empty where it gives `warps_per_cta` and `tiles_per_warp`.
     """
 
     version: int
