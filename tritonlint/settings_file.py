@@ -152,13 +152,13 @@ def _severity(reader: _Reader, key: str, value: Any) -> dict[str, str | dict[str
     return table
 
 
-def _profiles(reader: _Reader, key: str, value: Any) -> Any:
-    if isinstance(value, dict):
-        for name, entry in value.items():
-            if not isinstance(entry, dict):
-                reader.fail(key, f"expected a table, the profile's numbers, found {_kind(entry)}", (name,))
-        return value
-    return _strings(reader, key, value)
+def _profiles(reader: _Reader, key: str, value: Any) -> dict[str, dict[str, Any]]:
+    if not isinstance(value, dict):
+        reader.fail(key, f"expected a table, name to the GPU's numbers, found {_kind(value)}")
+    for name, entry in value.items():
+        if not isinstance(entry, dict):
+            reader.fail(key, f"expected a table, the GPU's numbers, found {_kind(entry)}", (name,))
+    return dict(value)
 
 
 _LIST = {"type": "array", "items": {"type": "string"}}
@@ -215,9 +215,8 @@ KEYS: Mapping[str, Key] = {
     ),
     "require-reasons": Key(_bool, {"type": "boolean"}, "A suppression must say why."),
     "profiles": Key(
-        _profiles,
-        {"anyOf": [{"type": "string"}, _LIST, {"type": "object", "additionalProperties": {"type": "object"}}]},
-        "GPUs of your own: files in the form of the shipped profiles, or tables here.",
+        _profiles, {"type": "object", "additionalProperties": {"type": "object"}},
+        "GPUs of your own, name to a table: `base` (a known GPU or target) and the numbers that differ.",
     ),
 }  # fmt: skip
 

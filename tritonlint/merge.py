@@ -1,0 +1,59 @@
+"""One finding where the same thing was found more than once: on several GPUs, or on the way of several launches."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from tritonlint.finding import CERTAINTIES, SEVERITIES, Finding, Related
+
+
+def merge(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings of the same rule at the same place about the same config become one.
+
+    The most severe, then the most certain, speaks for all; the GPUs are joined in the order in which they
+    came. Where another says it with other numbers, its message becomes a related note that names its GPUs.
+    """
+    groups: dict[tuple[Any, ...], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(_key(finding), []).append(finding)
+    return [_joined(group) for group in groups.values()]
+
+
+def _key(finding: Finding) -> tuple[Any, ...]:
+    config = json.dumps(finding.config, sort_keys=True, default=str) if finding.config is not None else ""
+    return (finding.code, finding.path, finding.span, finding.kernel, config)
+
+
+def _rank(finding: Finding) -> tuple[int, int]:
+    return (SEVERITIES.index(finding.severity), CERTAINTIES.index(finding.certainty))
+
+
+def _joined(group: list[Finding]) -> Finding:
+    if len(group) == 1:
+        return group[0]
+    first = max(group, key=_rank)  # the first of equals
+    gpus = tuple(dict.fromkeys(gpu for finding in group for gpu in finding.gpus))
+    by_message: dict[str, list[str]] = {}
+    for finding in group:
+        if finding.message != first.message:
+            by_message.setdefault(finding.message, []).extend(finding.gpus)
+    notes = [
+        Related(
+            first.path, first.span, f"on {', '.join(dict.fromkeys(names))}: {message}" if names else message
+        )
+        for message, names in by_message.items()
+    ]
+    said = {(note.path, note.span, note.message): note for finding in group for note in finding.related}
+    assumptions = tuple(dict.fromkeys(text for finding in group for text in finding.assumptions))
+    return replace(
+        first,
+        gpus=gpus,
+        related=(*said.values(), *notes),
+        assumptions=assumptions,
+        tags=frozenset().union(*(finding.tags for finding in group)),
+        help=first.help or next((finding.help for finding in group if finding.help), None),
+        fixes=first.fixes or next((finding.fixes for finding in group if finding.fixes), ()),
+    )
