@@ -934,6 +934,8 @@ class Reader:
         if "->" in signature:
             after = signature.rsplit("->", 1)[1].strip()
             specs = self.types(after)
+            if name == "tt.split" and len(specs) == 1:
+                specs = specs * 2
             if name in ("ttng.tmem_load",) and op.attrs.get("has_token"):
                 specs.append(Spec(ir.Type("token")))
             if name == "ttng.tmem_store":
