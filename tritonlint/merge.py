@@ -1,4 +1,4 @@
-"""One finding where the same thing was found more than once: on several GPUs, or on the way of several launches."""
+"""One finding where the same thing was found more than once: on several GPUs, or by way of several launches."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from tritonlint.finding import CERTAINTIES, SEVERITIES, Finding, Related
+from tritonlint.finding import Finding, Related
 
 
 def merge(findings: Iterable[Finding]) -> list[Finding]:
     """Findings of the same rule at the same place about the same config become one.
 
-    The most severe, then the most certain, speaks for all; the GPUs are joined in the order in which they
-    came. Where another says it with other numbers, its message becomes a related note that names its GPUs.
+    They are told apart by severity and certainty, so that nothing is said louder than it was. The first speaks
+    for all; the GPUs are joined in the order in which they came. Where another says it with other numbers, its
+    message becomes a related note that names its GPUs.
     """
     groups: dict[tuple[Any, ...], list[Finding]] = {}
     for finding in findings:
@@ -24,17 +25,14 @@ def merge(findings: Iterable[Finding]) -> list[Finding]:
 
 def _key(finding: Finding) -> tuple[Any, ...]:
     config = json.dumps(finding.config, sort_keys=True, default=str) if finding.config is not None else ""
-    return (finding.code, finding.path, finding.span, finding.kernel, config)
-
-
-def _rank(finding: Finding) -> tuple[int, int]:
-    return (SEVERITIES.index(finding.severity), CERTAINTIES.index(finding.certainty))
+    level = (finding.severity, finding.certainty)
+    return (finding.code, finding.path, finding.span, finding.kernel, level, config)
 
 
 def _joined(group: list[Finding]) -> Finding:
     if len(group) == 1:
         return group[0]
-    first = max(group, key=_rank)  # the first of equals
+    first = group[0]
     gpus = tuple(dict.fromkeys(gpu for finding in group for gpu in finding.gpus))
     by_message: dict[str, list[str]] = {}
     for finding in group:

@@ -12,7 +12,8 @@ from pathlib import Path
 # What each PyTorch wheel for Linux requires, from the wheels' own metadata.
 TORCH_TO_TRITON = {
     (2, 0): "2.0", (2, 1): "2.1", (2, 2): "2.2", (2, 3): "2.3", (2, 4): "3.0", (2, 5): "3.1", (2, 6): "3.2",
-    (2, 7): "3.3", (2, 8): "3.4", (2, 9): "3.5", (2, 10): "3.6", (2, 11): "3.6", (2, 12): "3.7", (2, 14): "3.8",
+    (2, 7): "3.3", (2, 8): "3.4", (2, 9): "3.5", (2, 10): "3.6", (2, 11): "3.6", (2, 12): "3.7",
+    (2, 14): "3.8",
 }  # fmt: skip
 
 LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml")
@@ -59,8 +60,8 @@ def _in_environment(folder: Path) -> str | None:
 
 
 def locked(root: Path) -> Pin | None:
-    """The release that a lock file, then a requirements file, then pyproject.toml fixes: triton's own pin, else
-    the one that a pinned torch brings along. A range is no pin."""
+    """The release that a lock file, then a requirements file, then pyproject.toml fixes: triton's own pin,
+    else the one that a pinned torch brings along. A range is no pin."""
     for path, text in _files(root):
         lock = path.name in LOCKS
         for package in ("triton", "torch"):
