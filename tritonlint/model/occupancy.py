@@ -1,0 +1,225 @@
+"""How many programs run on one multiprocessor at a time, and what stops one more.
+
+NVIDIA: what `cuda_occupancy.h` of CUDA 13 computes, with the largest shared-memory split. Registers are given
+to warps in units of 256 inside each of four sub-partitions; shared memory is rounded up to 128 B (256 B before
+8.0) with 1 KB for the driver on top from 8.0 on. Tensor memory is not in that header: 512 columns in a
+multiprocessor.
+
+AMD: waves on a SIMD from the registers of a lane, as LLVM prints them; workgroups from waves, LDS and
+barriers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tritonlint.gpu.profile import GpuProfile
+
+THREADS = "threads"
+REGISTERS = "registers"
+SHARED_MEMORY = "shared memory"
+BLOCKS = "blocks"
+TENSOR_MEMORY = "tensor memory"
+
+# The header lets a thread ask for 256 registers from 7.0 on; no compiler gives more than 255.
+_REGISTERS_PER_THREAD_CHECKED = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """`limits`: programs per multiprocessor that each resource allows; None where it sets no limit (nothing of it
+    is used, or the use is not known). `limiter` is the least; of equals the first in the alphabet."""
+
+    ctas_per_sm: int
+    limits: Mapping[str, int | None]
+    limiter: str
+    occupancy: float  # resident warps / the most there can be
+    steps: tuple[str, ...]
+
+
+def occupancy(
+    gpu: GpuProfile,
+    *,
+    warps: int,
+    shared_bytes: int,
+    registers: int | None,
+    tensor_memory_columns: int = 0,
+) -> Occupancy:
+    """Occupancy of a launch of `warps` warps, `registers` per thread (AMD: vector registers of a lane) and
+    `shared_bytes` per program. `registers` None: that limit is not known and left out.
+
+    0 programs means that the launch cannot run; `limiter` then names why.
+    """
+    count_registers = _amd_registers if gpu.vendor == "amd" else _nvidia_registers
+    limits: dict[str, int | None] = {
+        THREADS: _threads(gpu, warps),
+        REGISTERS: None if registers is None else count_registers(gpu, warps, registers),
+        SHARED_MEMORY: _shared(gpu, shared_bytes),
+        BLOCKS: _blocks(gpu, warps),
+        TENSOR_MEMORY: _tensor_memory(gpu, tensor_memory_columns),
+    }
+    ctas, limiter = least(limits)
+    return Occupancy(
+        ctas_per_sm=ctas,
+        limits=limits,
+        limiter=limiter,
+        occupancy=ctas * warps / gpu.warps_per_sm,
+        steps=_steps(gpu, warps, shared_bytes, registers, tensor_memory_columns, limits, ctas, limiter),
+    )
+
+
+def least(limits: Mapping[str, int | None]) -> tuple[int, str]:
+    """The smallest limit and its name; of equals, the name first in the alphabet."""
+    known = [(count, name) for name, count in limits.items() if count is not None]
+    return min(known) if known else (0, BLOCKS)
+
+
+def allocated_shared_bytes(gpu: GpuProfile, shared_bytes: int) -> int:
+    """What one program takes of the multiprocessor's shared memory: with the driver's part, rounded up."""
+    return _round_up(shared_bytes + gpu.shared_bytes_reserved_per_cta, gpu.shared_allocation_unit)
+
+
+def allocated_registers_per_warp(gpu: GpuProfile, registers: int) -> int:
+    """NVIDIA: 32-bit registers that a warp takes."""
+    return _round_up(registers * gpu.warp_size, gpu.register_allocation_unit)
+
+
+def registers_for_ctas(gpu: GpuProfile, warps: int, ctas: int) -> int:
+    """The most registers per thread with which `ctas` programs of `warps` warps still fit; 0 if none."""
+    top = gpu.registers_per_thread_max
+    count = _amd_registers if gpu.vendor == "amd" else _nvidia_registers
+    return next(
+        (regs for regs in range(top, 0, -1) if (fit := count(gpu, warps, regs)) is None or fit >= ctas), 0
+    )
+
+
+def shared_bytes_for_ctas(gpu: GpuProfile, ctas: int) -> int:
+    """The most shared bytes per program with which `ctas` programs still fit by shared memory; 0 if none."""
+    if ctas < 1:
+        return gpu.shared_bytes_per_cta
+    share = gpu.shared_bytes_per_sm // ctas // gpu.shared_allocation_unit * gpu.shared_allocation_unit
+    return max(0, min(share - gpu.shared_bytes_reserved_per_cta, gpu.shared_bytes_per_cta))
+
+
+def waves_per_simd(gpu: GpuProfile, registers: int) -> int:
+    """AMD: waves that a SIMD holds with that many registers in a lane. LLVM counts at least one."""
+    most = gpu.warps_per_sm // gpu.sub_partitions
+    total = gpu.registers_per_sm // (gpu.sub_partitions * gpu.warp_size)
+    if registers <= 0:
+        return most
+    return min(most, max(1, total // _round_up(registers, gpu.register_allocation_unit)))
+
+
+def _threads(gpu: GpuProfile, warps: int) -> int:
+    if warps < 1 or warps * gpu.warp_size > gpu.threads_per_cta_max:
+        return 0
+    return gpu.warps_per_sm // warps
+
+
+def _nvidia_registers(gpu: GpuProfile, warps: int, registers: int) -> int | None:
+    per_warp = allocated_registers_per_warp(gpu, registers)
+    # The hardware checks a program as if its warps filled all sub-partitions evenly.
+    assumed = per_warp * _round_up(warps, gpu.sub_partitions)
+    if warps < 1 or assumed > gpu.registers_per_sm or registers > _REGISTERS_PER_THREAD_CHECKED:
+        return 0
+    if per_warp == 0:
+        return None
+    return _warps_by_registers(gpu, per_warp) // warps
+
+
+def _warps_by_registers(gpu: GpuProfile, per_warp: int) -> int:
+    return gpu.registers_per_sm // gpu.sub_partitions // per_warp * gpu.sub_partitions
+
+
+def _amd_registers(gpu: GpuProfile, warps: int, registers: int) -> int | None:
+    if registers > gpu.registers_per_thread_max or warps < 1:
+        return 0
+    if registers <= 0:
+        return None
+    return waves_per_simd(gpu, registers) * gpu.sub_partitions // warps
+
+
+def _shared(gpu: GpuProfile, shared_bytes: int) -> int | None:
+    if shared_bytes > gpu.shared_bytes_per_cta:
+        return 0
+    allocated = allocated_shared_bytes(gpu, shared_bytes)
+    return gpu.shared_bytes_per_sm // allocated if allocated > 0 else None
+
+
+def _blocks(gpu: GpuProfile, warps: int) -> int:
+    # On AMD the limit is the barriers, and a workgroup of one wave takes none.
+    return gpu.warps_per_sm if gpu.vendor == "amd" and warps == 1 else gpu.ctas_per_sm
+
+
+def _tensor_memory(gpu: GpuProfile, columns: int) -> int | None:
+    return gpu.tensor_memory_columns // columns if columns > 0 else None
+
+
+def _round_up(value: int, unit: int) -> int:
+    return -(-value // unit) * unit
+
+
+def _steps(
+    gpu: GpuProfile,
+    warps: int,
+    shared_bytes: int,
+    registers: int | None,
+    columns: int,
+    limits: Mapping[str, int | None],
+    ctas: int,
+    limiter: str,
+) -> tuple[str, ...]:
+    unit = "CTAs/SM" if gpu.vendor == "nvidia" else "workgroups/CU"
+    steps = [
+        f"threads: {_threads_step(gpu, warps)} = {limits[THREADS]} {unit}",
+        f"registers: {_registers_step(gpu, warps, registers)} = {_count(limits[REGISTERS])} {unit}"
+        if registers is not None
+        else "registers: not known",
+        f"shared memory: {_shared_step(gpu, shared_bytes)} = {_count(limits[SHARED_MEMORY])} {unit}",
+        f"blocks: at most {limits[BLOCKS]} {unit}",
+    ]
+    if columns > 0:
+        top = gpu.tensor_memory_columns
+        steps.append(f"tensor memory: {top} columns / {columns} = {_count(limits[TENSOR_MEMORY])} {unit}")
+    resident = ctas * warps
+    steps.append(
+        f"limiter: {limiter}, {ctas} {unit}, occupancy {resident} of {gpu.warps_per_sm} warps"
+        f" = {resident / gpu.warps_per_sm:.1%}"
+    )
+    return tuple(steps)
+
+
+def _threads_step(gpu: GpuProfile, warps: int) -> str:
+    if warps * gpu.warp_size > gpu.threads_per_cta_max:
+        return f"{warps} warps x {gpu.warp_size} exceed {gpu.threads_per_cta_max} threads"
+    return f"{gpu.warps_per_sm} warps per SM / {warps} warps"
+
+
+def _registers_step(gpu: GpuProfile, warps: int, registers: int) -> str:
+    if gpu.vendor == "amd":
+        waves = waves_per_simd(gpu, registers)
+        return (
+            f"{registers} of a lane give {waves} waves per SIMD x {gpu.sub_partitions} SIMDs / {warps} waves"
+        )
+    per_warp = allocated_registers_per_warp(gpu, registers)
+    fitting = _warps_by_registers(gpu, per_warp) if per_warp > 0 else gpu.warps_per_sm
+    return (
+        f"{registers} x {gpu.warp_size} are {per_warp:,} per warp (unit {gpu.register_allocation_unit}), "
+        f"{fitting} warps in {gpu.registers_per_sm:,} / {warps} warps"
+    )
+
+
+def _shared_step(gpu: GpuProfile, shared_bytes: int) -> str:
+    if shared_bytes > gpu.shared_bytes_per_cta:
+        return f"{shared_bytes:,} B exceed the limit of {gpu.shared_bytes_per_cta:,} B"
+    reserved = gpu.shared_bytes_reserved_per_cta
+    parts = f"{shared_bytes:,} + {reserved:,} reserved" if reserved else f"{shared_bytes:,}"
+    return (
+        f"{gpu.shared_bytes_per_sm:,} B per SM / {allocated_shared_bytes(gpu, shared_bytes):,} B "
+        f"({parts}, unit {gpu.shared_allocation_unit})"
+    )
+
+
+def _count(limit: int | None) -> str:
+    return "no limit" if limit is None else str(limit)
