@@ -208,11 +208,11 @@ def farthest_move(source: LinearLayout, target: LinearLayout) -> int | None:
     """
     if source == target:
         return None
-    conversion = invert_and_compose(source, target)
+    conversion = invert_and_compose(target, source)
     if conversion is None:
         return BLOCK
     for which in (BLOCK, WARP, LANE, REGISTER):
-        if not is_trivial_over(conversion, target, which):
+        if not is_trivial_over(conversion, source, which):
             return which
     return None
 

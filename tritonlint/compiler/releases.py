@@ -34,8 +34,25 @@ class Release:
     # Layout conversions.
     conversion: Literal["padded", "swizzled"] = "padded"
     conversion_by_shuffle: bool = False  # inside a warp, without shared memory
-    conversion_unpadded_inner_one: bool = False  # no padding where all other dimensions are 1
     linear_layouts: bool = False  # what a conversion needs is decided on linear layouts
+    wgmma_to_operand_bits: tuple[int, ...] = ()  # a wgmma result becomes operand A in registers
+    operand_through_buffer_nvidia: bool = True  # an operand that is not one yet goes through its own buffer
+    operand_through_buffer_amd: bool = True
+
+    # The padded scheme (padded.py).
+    padded_tile: Literal["encoding", "linear"] = "encoding"
+    padded_order: Literal["other_side", "threads", "registers"] = "other_side"
+    padded_inner_is_last: bool = False  # else dimension 0 counts as the slow one
+    padded_unique_contiguity: bool = False  # contiguity ends with the tensor
+    padded_clamped: bool = False  # a vector is at most 16 bytes
+    padded_skips_unit_dims: bool = False  # no padding where all other dimensions are 1
+
+    # The swizzled scheme (swizzle.py).
+    swizzle_conflicts_linear: bool = False  # bank conflicts are counted, not their logarithm
+    swizzle_trims_to_word: bool = False  # a vector filled up with warp bases stops at 32 bits
+    swizzle_keeps_wide_rounds: bool = False  # two rounds of a matrix-instruction pair are not split off
+    swizzle_per_cta: bool = False  # the scratch is that of one CTA of the cluster
+    swizzle_counts_banks: bool = False  # by AMD architecture
 
     # Scratch of single operations.
     reduce_scratch: Literal["by_axis_kind", "per_warp", "swizzled"] = "by_axis_kind"
@@ -53,6 +70,18 @@ class Release:
     # Software pipelining.
     pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
     print_stops_pipelining: bool = False
+    loop_stages_reach_all_loads: bool = False  # tl.range(num_stages=) also reaches loads that feed no dot
+    pipelines_scalar_loads: bool = False  # of 32 bits and more
+    pipeline_roots: tuple[str, ...] = ()  # operations besides dots from which loads are looked for
+    pipeline_extra_buffer: Literal["matrix_layout", "wgmma"] = "matrix_layout"  # which loads get one more
+    late_use_needs_buffer: bool = False  # a use in a later cluster counts as one stage later
+    tma_stage_multiple: bool = False  # a descriptor load's stage must be a multiple of 128 bytes
+    peels_tcgen05_epilogue: bool = False  # the last iteration of a loop that waits for tcgen05 is peeled
+
+    # Allocation of shared memory.
+    allocation_alignment: Literal["by_size", "by_encoding"] = "by_size"
+    allocation_largest_first: bool = False
+    allocation_legacy_offsets: bool = True  # the repair step bumps by colour times neighbour
 
     @property
     def version(self) -> tuple[int, int]:
@@ -65,48 +94,75 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     (2, 2, {
         "max_tensor_elements": 1048576,
         "reduce_scratch": "per_warp",
+        "wgmma_to_operand_bits": (16,),
+        "padded_unique_contiguity": True,
         "wgmma": True,
         "pipeliner": "dot_chain",
     }),
     (2, 3, {}),
     (3, 0, {
+        "wgmma_to_operand_bits": (8, 16),
+        "padded_inner_is_last": True,
         "scan_free_in_one_warp": True,
         "histogram": True,
         "pipeliner": "levels",
+        "loop_stages_reach_all_loads": True,
     }),
     (3, 1, {}),
     (3, 2, {
         "amd_num_stages": 2,
         "min_dot_k": ((8, 16), (16, 16), (32, 16), (64, 16)),
         "linear_layouts": True,
+        "padded_order": "threads",
+        "padded_skips_unit_dims": True,
+        "allocation_legacy_offsets": False,
     }),
     (3, 3, {
         "config_num_stages": 3,
         "min_dot_k": ((8, 32), (16, 16), (32, 16), (64, 16)),
         "conversion_by_shuffle": True,
-        "conversion_unpadded_inner_one": True,
+        "wgmma_to_operand_bits": (8,),
+        "operand_through_buffer_nvidia": False,
+        "padded_order": "registers",
+        "padded_clamped": True,
         "gather": True,
         "mma_before_ampere": False,
         "tcgen05": True,
         "pipeliner": "latencies",
+        "loop_stages_reach_all_loads": False,
+        "allocation_alignment": "by_encoding",
+        "allocation_largest_first": True,
     }),
-    (3, 4, {}),
+    (3, 4, {
+        "pipeline_roots": ("ttng.tmem_store",),
+        "pipeline_extra_buffer": "wgmma",
+        "peels_tcgen05_epilogue": True,
+    }),
     (3, 5, {
         "min_dot_mn": 1,
         "conversion": "swizzled",
+        "loop_stages_reach_all_loads": True,
+        "pipelines_scalar_loads": True,
     }),
     (3, 6, {
+        "swizzle_conflicts_linear": True,
+        "swizzle_trims_to_word": True,
         "wgmma_n_multiple": 16,
         "tcgen05_n_multiple": 16,
+        "late_use_needs_buffer": True,
     }),
     (3, 7, {
+        "swizzle_keeps_wide_rounds": True,
         "tcgen05_n_multiple": 8,
         "print_stops_pipelining": True,
     }),
     (3, 8, {
         "min_dot_k": ((8, 32), (16, 16), (32, 8), (64, 4)),
+        "swizzle_per_cta": True,
+        "swizzle_counts_banks": True,
         "reduce_scratch": "swizzled",
         "wgmma_n_multiple": 8,
+        "tma_stage_multiple": True,
     }),
     (3, 9, {}),
 )  # fmt: skip
