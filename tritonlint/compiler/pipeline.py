@@ -1,0 +1,101 @@
+"""Software pipelining of a kernel's loops: which ones, with what schedule, and their rewriting.
+
+The steps and their order are those of Triton's passes: latencies and schedules of all loops first, then the
+loads become asynchronous, then the loops are expanded, then stores through descriptors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tritonlint.compiler.graph import GOp, Graph
+from tritonlint.compiler.pipeline_expand import expand
+from tritonlint.compiler.pipeline_latency import can_pipeline, load_latencies, num_stages_of
+from tritonlint.compiler.pipeline_loads import LOADS, Axis
+from tritonlint.compiler.pipeline_lower import lower_loads
+from tritonlint.compiler.pipeline_schedule import Schedule, schedule_loop
+from tritonlint.compiler.releases import Release
+
+_BARRIERS = frozenset({"gpu.barrier", "ttg.barrier", "tt.debug_barrier"})
+_PRINTS = frozenset({"tt.print", "tt.assert"})
+
+
+@dataclass(slots=True)
+class LoadChoice:
+    """What became of one load of a loop: `buffers` is 0 where it is not pipelined."""
+
+    line: int
+    path: str
+    shape: tuple[int, ...]
+    element: str
+    buffers: int
+    why_not: str
+
+
+@dataclass(slots=True)
+class PipelineReport:
+    """What the pipeliner decided."""
+
+    loads: list[LoadChoice] = field(default_factory=list)
+    stopped_by: str = ""  # a print, assert or barrier in a loop that would have been pipelined
+
+
+def loops_of(graph: Graph) -> list[GOp]:
+    """The for loops, inner ones first."""
+    return [op for op in graph.walk_post() if op.name == "scf.for"]
+
+
+def _what_stops(loop: GOp, release: Release) -> str:
+    """The operation that keeps a loop from being pipelined, in the words of the source; "" if none does."""
+    for op in loop.walk():
+        if op.name in _BARRIERS:
+            return "a barrier"
+        if release.print_stops_pipelining and op.name in _PRINTS:
+            return "a device_print" if op.name == "tt.print" else "a device_assert"
+    return ""
+
+
+def pipeline_latencies(graph: Graph, release: Release, num_stages: int, axis: Axis) -> PipelineReport:
+    """Pipeline the loops of the graph in place (3.3 and newer, no tcgen05)."""
+    report = PipelineReport()
+    planned: list[tuple[GOp, Schedule]] = []
+    for loop in loops_of(graph):
+        stages = num_stages_of(loop, num_stages)
+        loads = [op for op in loop.body.ops if op.name in LOADS]
+        if not can_pipeline(loop) or stages <= 1:
+            why = "num_stages is 1" if stages <= 1 else "only innermost loops are pipelined"
+            _note(report, loads, {}, why)
+            continue
+        latency, reasons = load_latencies(loop, stages, axis, release)
+        if latency:
+            stopped = _what_stops(loop, release)
+            if stopped:
+                report.stopped_by = report.stopped_by or stopped
+                _note(report, loads, {}, f"{stopped} in the loop stops pipelining")
+                continue
+        schedule = schedule_loop(loop, latency)
+        if not schedule.at:
+            _note(report, loads, reasons, "no dot uses it")
+            continue
+        planned.append((loop, schedule))
+        _note(report, [op for op in loads if op not in latency], reasons, "no dot uses it")
+    for loop, schedule in planned:
+        for entry in lower_loads(
+            loop, schedule, axis, release, graph.num_warps, graph.num_ctas, graph.threads_per_warp
+        ):
+            alloc = entry.alloc
+            assert alloc is not None
+            shape = alloc.result.shape[1:]
+            report.loads.append(
+                LoadChoice(alloc.line, alloc.path, shape, alloc.result.type.element, entry.buffers, "")
+            )
+    for loop, schedule in planned:
+        expand(loop, [(op, stage) for op, stage, _ in schedule.in_order(loop.body)])
+    return report
+
+
+def _note(report: PipelineReport, loads: list[GOp], reasons: dict[GOp, str], default: str) -> None:
+    for op in loads:
+        result = op.result
+        why = reasons.get(op, default)
+        report.loads.append(LoadChoice(op.line, op.path, result.shape, result.type.element, 0, why))

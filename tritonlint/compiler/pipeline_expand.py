@@ -1,0 +1,261 @@
+"""Expansion of a scheduled loop: prologue, pipelined loop, and (for tcgen05) a peeled last iteration.
+
+This follows Triton's PipelineExpander.cpp. Predicates of operations that may run too often are left out: they
+change masks and conditions but neither layouts nor memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tritonlint.compiler.graph import GBlock, GOp, GValue, defined_inside
+from tritonlint.compiler.pipeline_schedule import nested_operands
+from tritonlint.kernel import ir
+
+_BOOL = ir.Type("i1")
+
+
+def definition_and_distance(loop: GOp, value: GValue) -> tuple[GOp | None, int]:
+    """The operation of the body that computes `value`, and how many iterations before. (None, 0) for the
+    induction variable and for values from outside."""
+    body = loop.body
+    distance = 0
+    seen: set[GValue] = set()
+    while value.block is not None:
+        if value.block is not body or value.index == 0:
+            return None, 0
+        distance += 1
+        value = body.terminator.operands[value.index - 1]
+        if value in seen:
+            return None, 0
+        seen.add(value)
+    return value.op, distance
+
+
+def is_valid(loop: GOp, order: Sequence[tuple[GOp, int]]) -> bool:
+    """Whether every operation is scheduled after what it uses and no value is carried over two iterations."""
+    count = len(order)
+    cycle = {op: position + stage * count for position, (op, stage) in enumerate(order)}
+    if any(op not in cycle for op in loop.body.ops[:-1]):
+        return False
+    for op, _ in order:
+        for value in nested_operands(op):
+            producer, distance = definition_and_distance(loop, value)
+            if producer is None or producer not in cycle:
+                continue
+            if distance > 1 or cycle[op] < cycle[producer] - count * distance:
+                return False
+    return True
+
+
+def expand(loop: GOp, order: Sequence[tuple[GOp, int]]) -> GOp | None:
+    """Replace `loop` by its pipelined form.
+
+    `order` lists the operations of its body as they will run, each with its stage. Returns the new loop; None
+    (and nothing changes) where the compiler refuses the schedule.
+    """
+    if not order or not is_valid(loop, order):
+        return None
+    return _Expander(loop, order).run()
+
+
+class _Expander:
+    def __init__(self, loop: GOp, order: Sequence[tuple[GOp, int]]) -> None:
+        self.loop = loop
+        self.body = loop.body
+        self.order = order
+        self.stage = dict(order)
+        self.last = max(self.stage.values())
+        self.needs = {op: nested_operands(op) for op, _ in order}
+        # The versions of a value that the prologue makes: version i belongs to iteration i.
+        self.versions: dict[GValue, list[GValue | None]] = {}
+        self.before: list[GOp] = []
+        # What each result of the body is carried as: positions among the yielded values.
+        self.carried: dict[GValue, list[int]] = {}
+        for position, value in enumerate(self.body.terminator.operands):
+            self.carried.setdefault(value, []).append(position)
+
+    def run(self) -> GOp:
+        self._prologue()
+        crossing = self._crossing()
+        fresh, slots = self._new_loop(crossing)
+        self._kernel(fresh, crossing, slots)
+        block = self.loop.block
+        assert block is not None
+        at = block.ops.index(self.loop)
+        block.ops[at:at] = [*self.before, fresh]
+        for op in (*self.before, fresh):
+            op.block = block
+        self.loop.replace_with(fresh.results[: len(self.loop.results)])
+        return fresh
+
+    def _set(self, value: GValue, version: GValue, index: int) -> None:
+        self.versions.setdefault(value, [None] * (self.last + 2))[index] = version
+
+    def _version(self, value: GValue, index: int) -> GValue:
+        found = self.versions.get(value)
+        if found is None:
+            return value
+        version = found[index]
+        return value if version is None else version
+
+    def _scalar(self, name: str, like: GValue, operands: Sequence[GValue], into: list[GOp]) -> GValue:
+        op = GOp(name, operands, [GValue(like.type)], line=self.loop.line, path=self.loop.path)
+        into.append(op)
+        return op.result
+
+    def _prologue(self) -> None:
+        loop, body = self.loop, self.body
+        for arg, init in zip(body.args[1:], loop.operands[3:], strict=True):
+            self._set(arg, init, 0)
+        for arg, value in zip(body.args[1:], body.terminator.operands, strict=True):
+            if not defined_inside(value, loop):
+                for later in range(1, self.last):
+                    self._set(arg, value, later)
+        lower, _, step = loop.operands[:3]
+        for part in range(self.last):
+            index = lower if part == 0 else self._scalar("arith.addi", lower, (lower, step), self.before)
+            self._set(body.args[0], index, part)
+            for op, stage in self.order:
+                if stage > part:
+                    continue
+                version = part - stage
+                mapping = {value: self._version(value, version) for value in self.needs[op]}
+                copy = op.clone(mapping)
+                self.before.append(copy)
+                for old, new in zip(op.results, copy.results, strict=True):
+                    for position in self.carried.get(old, ()):
+                        self._set(body.args[position + 1], new, version + 1)
+                    self._set(old, new, version)
+
+    def _crossing(self) -> dict[GValue, tuple[int, int]]:
+        """Values used in a later stage than they are computed in: stage of definition, last stage of use."""
+        crossing: dict[GValue, tuple[int, int]] = {}
+        for op, stage in self.order:
+            for value in self.needs[op]:
+                producer, distance = definition_and_distance(self.loop, value)
+                if producer is None:
+                    continue
+                made = self.stage.get(producer)
+                if made is None or made in (stage, stage + distance):
+                    continue
+                last = crossing[value][1] if value in crossing else 0
+                crossing[value] = (made, max(last, stage))
+        return crossing
+
+    def _new_loop(
+        self, crossing: dict[GValue, tuple[int, int]]
+    ) -> tuple[GOp, dict[tuple[GValue, int], int]]:
+        loop, body = self.loop, self.body
+        inits: list[GValue] = []
+        for position, value in enumerate(body.terminator.operands):
+            made = self.stage.get(value.op) if value.op is not None else None
+            if made is None:
+                inits.append(loop.operands[3 + position])
+            else:
+                inits.append(self._version(body.args[position + 1], self.last - made))
+        slots: dict[tuple[GValue, int], int] = {}
+        for value, (made, used) in crossing.items():
+            for index in range(used - made):
+                inits.append(self._version(value, self.last - used + index))
+                slots[(value, used - made - index)] = len(inits) - 1
+        results = [_like(value) for value in inits]
+        for old, new in zip(loop.results, results, strict=False):
+            new.type, new.encoding = old.type, old.encoding
+        fresh = GOp(
+            "scf.for",
+            [*loop.operands[:3], *inits],
+            results,
+            dict(loop.attrs),
+            line=loop.line,
+            path=loop.path,
+        )
+        fresh.add_block([_like(body.args[0]), *(_like(value) for value in results)])
+        return fresh, slots
+
+    def _kernel(
+        self,
+        fresh: GOp,
+        crossing: dict[GValue, tuple[int, int]],
+        slots: dict[tuple[GValue, int], int],
+    ) -> None:
+        loop, body, block = self.loop, self.body, fresh.body
+        mapping: dict[GValue, GValue] = {
+            old: block.args[position] for position, old in enumerate(body.args)
+        }
+        ops: list[GOp] = []
+        shifted: dict[int, GValue] = {}
+        for op, stage in self.order:
+            here: dict[GValue, GValue] = {}
+            for value in self.needs[op]:
+                here[value] = self._in_kernel(value, stage, mapping, slots, block, ops, shifted)
+            copy = op.clone(here)
+            ops.append(copy)
+            mapping.update(zip(op.results, copy.results, strict=True))
+        yielded: list[GValue] = []
+        for position, value in enumerate(body.terminator.operands):
+            source = mapping.get(value, value)
+            if loop.results[position].uses:
+                producer, _ = definition_and_distance(loop, value)
+                made = self.stage.get(producer) if producer is not None else None
+                if made is not None and made < self.last:
+                    condition = GOp("arith.cmpi", (block.args[0], loop.operands[1]), [GValue(_BOOL)])
+                    chosen = GOp(
+                        "arith.select", (condition.result, source, block.args[position + 1]), [_like(source)]
+                    )
+                    ops += (condition, chosen)
+                    source = chosen.result
+            yielded.append(source)
+        for value, (made, used) in crossing.items():
+            for _ in range(1, used - made):
+                yielded.append(block.args[len(yielded) + 2])
+            yielded.append(mapping.get(value, value))
+        ops.append(GOp("scf.yield", yielded))
+        block.ops = ops
+        for op in ops:
+            op.block = block
+
+    def _in_kernel(
+        self,
+        value: GValue,
+        stage: int,
+        mapping: dict[GValue, GValue],
+        slots: dict[tuple[GValue, int], int],
+        block: GBlock,
+        ops: list[GOp],
+        shifted: dict[int, GValue],
+    ) -> GValue:
+        """What an operation of `stage` takes in the pipelined loop for `value` of the original one."""
+        loop, body = self.loop, self.body
+        if value is body.args[0]:
+            if stage == self.last:
+                return block.args[0]
+            if stage not in shifted:
+                shifted[stage] = self._scalar("arith.addi", value, (block.args[0], loop.operands[2]), ops)
+            return shifted[stage]
+        source = value
+        if value.block is body:
+            source = body.terminator.operands[value.index - 1]
+            if not defined_inside(source, loop):
+                return source if stage != self.last else mapping[value]
+            made = self.stage.get(source.op) if source.op is not None else None
+            if made is None or made == stage:
+                return mapping[value]
+            if made == stage + 1:
+                return mapping.get(source, source)
+        made = self.stage.get(source.op) if source.op is not None else None
+        if made is None or made == stage:
+            return mapping.get(value, value)
+        slot = slots.get((value, stage - made))
+        return mapping.get(value, value) if slot is None else block.args[slot + 1]
+
+
+def _like(value: GValue) -> GValue:
+    return GValue(
+        value.type,
+        value.encoding,
+        memory=value.memory,
+        mutable=value.mutable,
+        alloc_shape=value.alloc_shape,
+        name=value.name,
+    )
