@@ -1,0 +1,213 @@
+"""TL101: a launch asks for more shared memory than one program can have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tritonlint.finding import Finding, Fix, Related, Severity
+from tritonlint.rule import Context, Rule
+from tritonlint_rules.support import samples
+from tritonlint_rules.support.drafts import Draft, config_values, findings
+from tritonlint_rules.support.nearest import Change, fix_for, nearest_fit, repeats_another
+from tritonlint_rules.support.parts import breakdown
+from tritonlint_rules.support.places import of_line_in
+from tritonlint_rules.support.say import bytes_text, config_text, counted, kilobytes, listed
+from tritonlint_rules.support.survey import (
+    Entry,
+    Overrun,
+    all_entries,
+    assumptions,
+    by_config,
+    by_place,
+    certainty,
+    never_runs,
+    only_some,
+    overruns,
+)
+
+CODE, NAME = "TL101", "shared-memory-exceeded"
+
+
+def check(context: Context) -> Iterable[Finding]:
+    return findings(CODE, NAME, context, _drafts(context))
+
+
+def _drafts(context: Context) -> Iterator[Draft]:
+    for listed_entries in all_entries(context):
+        in_list = any(entry.in_list for entry in listed_entries)
+        if in_list and not only_some(listed_entries):
+            continue  # nothing fits: TL104 says so, once
+        for groups in by_place(by_config(listed_entries)):
+            over = [pair for group in groups if (pair := _worst(group)) is not None]
+            if over:
+                yield _draft(context, over, len(groups))
+
+
+def _worst(group: list[Entry]) -> tuple[Entry, Overrun] | None:
+    found = [
+        (entry, overrun)
+        for entry in group
+        for overrun in overruns(entry)
+        if overrun.resource == "shared memory" and not (entry.of.trace is not None and entry.of.trace.errors)
+    ]
+    if not found:
+        return None
+    return max(found, key=lambda pair: (pair[1].sure, pair[1].need))
+
+
+def _draft(context: Context, over: list[tuple[Entry, Overrun]], of: int) -> Draft:
+    entry, overrun = max(over, key=lambda pair: (pair[1].sure, pair[1].need))
+    level = certainty(entry) if overrun.sure else "possible"
+    severity: Severity = "warning" if entry.in_list else "error"
+    parts = breakdown(entry.of.estimate)
+    need = ("at least " if overrun.at_least else "") + bytes_text(overrun.need)
+    message = f"smem {need} exceeds {kilobytes(overrun.limit)} on {{gpus}}"
+    message += f": {parts}" if parts else ""
+    if of > 1:
+        values = config_text(config_values(entry.of.candidate))
+        message = f"{len(over)} of {of} configs never run: {message}, with {values}"
+    change = nearest_fit(context, entry) if overrun.sure and len(over) == 1 else None
+    return Draft(
+        place=entry.place,
+        severity=severity,
+        certainty=level,
+        message=message,
+        gpu=entry.gpu,
+        config=config_values(entry.of.candidate) if of == 1 else None,
+        estimate=entry.of.estimate,
+        assumptions=assumptions(entry),
+        related=_related(over),
+        help=_help(entry, change, over),
+        fixes=_fixes(context, entry, change),
+        tags=frozenset({"unnecessary"})
+        if entry.in_list and severity == "warning" and never_runs(entry)
+        else frozenset(),
+    )
+
+
+def _related(over: list[tuple[Entry, Overrun]]) -> tuple[Related, ...]:
+    entry, _ = over[0]
+    compiled = entry.of.estimate.compiled
+    if compiled is None or len(over) > 1:
+        return ()
+    places: list[Related] = []
+    for part in compiled.parts:
+        if part.live_at_peak and part.line and part.shared_bytes * 8 >= entry.of.estimate.shared_bytes:
+            place = of_line_in(entry.plan, part.line)
+            places.append(Related(place.path, place.span, f"{part.label}: {bytes_text(part.shared_bytes)}"))
+    return tuple(places)
+
+
+def _help(entry: Entry, change: Change | None, over: list[tuple[Entry, Overrun]]) -> str | None:
+    if len(over) > 1:
+        rest = [config_text(config_values(one.of.candidate)) for one, _ in over[1:4]]
+        more = f" and {counted(len(over) - 4, 'other')}" if len(over) > 4 else ""
+        return f"the others: {'; '.join(rest)}{more}; each costs a compile in every tuning run"
+    if change is None:
+        return None
+    text = f"{change.text} needs {bytes_text(change.of.estimate.shared_bytes)} and fits"
+    if repeats_another(entry, change.changes):
+        return f"{text}; the list has that config already, so this one can go"
+    if change.kind == "tile" and not entry.in_list:
+        return f"{text} (where the grid is counted in {listed(change.changes)}, it changes too)"
+    return text
+
+
+def _fixes(context: Context, entry: Entry, change: Change | None) -> tuple[Fix, ...]:
+    if change is None:
+        return ()
+    grid = entry.plan.launch.grid if entry.plan.launch is not None else None
+    if change.kind == "tile" and not entry.in_list and (grid is None or not grid.meta_keys):
+        return ()  # a grid that counts in its own numbers would then leave elements out
+    fix = fix_for(context, entry, change)
+    return (fix,) if fix else ()
+
+
+_FITS = samples.config("128x128x32", "num_warps=8, num_stages=3")
+_BIG = samples.config("128x256x64", "num_warps=8, num_stages=5")
+_SWEEP = """triton.Config({"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64}, num_warps=8, num_stages=s)
+        for s in (2, 3, 4, 5, 6)"""
+_COMPREHENSION = samples.tuned_gemm([_SWEEP]).replace("6),\n    ],", "6)\n    ],")
+
+RULE = Rule(
+    code=CODE,
+    name=NAME,
+    severity="error",
+    what=(
+        "A launch or a config that needs more shared memory (LDS on AMD) than the GPU gives to one "
+        "program. The number is the compiler's own: how many buffers each load of a pipelined loop gets "
+        "in that Triton release on that target, what conversions and reductions need beside them, and "
+        "which of it is live at the same time."
+    ),
+    why=(
+        "The driver refuses the launch: `OutOfResources: out of resource: shared memory`. The autotuner "
+        "counts such a config as infinitely slow, so in a list it only costs its compile time, each time "
+        "the kernel is tuned; that is a warning. A direct launch stops the program; that is an error."
+    ),
+    example=(
+        "```python\n"
+        "# on an RTX 3070: 3 buffers x (128x64 + 64x256) x 2 B = 147,456 B of 101,376\n"
+        'triton.Config({"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64}, num_warps=8, num_stages=4)\n'
+        "```"
+    ),
+    better=(
+        "```python\n"
+        'triton.Config({"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64}, num_warps=8, num_stages=3)\n'
+        "```\n"
+        "Fewer stages cost the least. Then a smaller reduction tile (`BLOCK_K`), then a smaller output tile."
+    ),
+    when_not=(
+        "A list that serves several GPUs may hold configs for the large ones on purpose: leave the small "
+        "GPU out of `gpus`, or prune by device. A config that a hook (`early_config_prune`) takes out is "
+        "reported as `possible` only, which is not shown by default."
+    ),
+    source=(
+        "Buffers per load: measured on compiled kernels for Triton 2.1 to 3.9, see `tritonlint estimate` "
+        "for each step. Limits: the opt-in shared memory per block of each GPU, in its profile."
+    ),
+    check=check,
+    fixable="safe",
+    valid=(
+        samples.miss(
+            samples.launched_gemm("128x256x64", "num_warps=8, num_stages=4"), "147,456 B fit on an A100"
+        ),
+        samples.miss(
+            samples.launched_gemm("128x256x64", "num_warps=8, num_stages=3"),
+            "stages 3 makes 2 buffers before Hopper: 98,304 of 101,376 B",
+            gpu="rtx3070",
+        ),
+        samples.miss(
+            samples.tuned_gemm([_FITS, samples.config("128x256x64", "num_warps=8, num_stages=4")]),
+            "the large config fits here too",
+        ),
+        samples.miss(
+            samples.launched_gemm("128x256x64", "num_warps=8, num_stages=STAGES").replace(
+                "def matmul(a, b, c, M, N, K)", "def matmul(a, b, c, M, N, K, STAGES)"
+            ),
+            "how many stages cannot be told: the caller says",
+            gpu="rtx3070",
+        ),
+    ),
+    invalid=(
+        samples.hit(
+            samples.launched_gemm("128x256x64", "num_warps=8, num_stages=4"),
+            "gemm[grid]",
+            "147,456",
+            gpu="rtx3070",
+            severity="error",
+        ),
+        samples.hit(samples.tuned_gemm([_FITS, _BIG]), "num_stages=5", "196,608", severity="warning"),
+        samples.hit(
+            samples.tuned_gemm([_FITS, _BIG])
+            .replace("import triton\n", "import triton as tr\n")
+            .replace("triton.", "tr.")
+            .replace("import tr.language as tl", "import triton.language as tl"),
+            "num_stages=5",
+            "196,608",
+            why="triton under another name",
+        ),
+        samples.hit(
+            _COMPREHENSION, "triton.Config(", "2 of 5 configs", why="one finding for a comprehension"
+        ),
+    ),
+)

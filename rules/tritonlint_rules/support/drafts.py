@@ -1,0 +1,115 @@
+"""Findings before the GPUs they hold for are put together.
+
+A rule looks at one GPU after another. What it would say in the same words at the same place is said once,
+with all the GPUs it holds for; `{gpus}` in the words stands for their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tritonlint.finding import Certainty, Finding, Fix, Related, Severity
+from tritonlint.gpu.profile import GpuProfile
+from tritonlint.rule import Context
+from tritonlint.source.sites import Candidate
+from tritonlint.source.values import DType, Known, OneOf
+from tritonlint_rules.support.places import Place
+from tritonlint_rules.support.say import listed
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    place: Place
+    severity: Severity
+    certainty: Certainty
+    message: str
+    gpu: GpuProfile | None = None
+    config: Mapping[str, Any] | None = None
+    estimate: Any = None
+    assumptions: tuple[str, ...] = ()
+    related: tuple[Related, ...] = ()
+    help: str | None = None
+    fixes: tuple[Fix, ...] = ()
+    tags: frozenset[str] = frozenset()
+
+
+def findings(code: str, name: str, context: Context, drafts: Iterable[Draft]) -> list[Finding]:
+    """One finding for all drafts that say the same at the same place."""
+    groups: dict[tuple[Any, ...], list[Draft]] = {}
+    for draft in drafts:
+        config = tuple(sorted((key, repr(value)) for key, value in (draft.config or {}).items()))
+        key = (draft.place, draft.severity, draft.certainty, draft.message, draft.help, config)
+        groups.setdefault(key, []).append(draft)
+    major, minor = context.triton
+    made: list[Finding] = []
+    for group in groups.values():
+        first = group[0]
+        names = list(dict.fromkeys(draft.gpu.name for draft in group if draft.gpu is not None))
+        made.append(
+            Finding(
+                code=code,
+                name=name,
+                severity=first.severity,
+                certainty=first.certainty,
+                message=first.message.replace("{gpus}", listed(names)),
+                path=first.place.path,
+                span=first.place.span,
+                kernel=context.plan.kernel.name,
+                gpus=tuple(names),
+                triton=f"{major}.{minor}",
+                config=first.config,
+                estimate=first.estimate,
+                assumptions=first.assumptions,
+                related=first.related,
+                help=first.help.replace("{gpus}", listed(names)) if first.help else None,
+                fixes=first.fixes,
+                tags=first.tags,
+            )
+        )
+    return made
+
+
+def config_values(candidate: Candidate) -> dict[str, Any]:
+    """The values that make the candidate what it is, as JSON can hold them: those of its config, or without
+    one the compile-time values of the launch; then the options."""
+    values: dict[str, Any] = {}
+    if candidate.config is not None:
+        values.update(candidate.config.kwargs)
+    else:
+        values.update(
+            {name: known.value for name, known in candidate.constants.items() if isinstance(known, Known)}
+        )
+    for name in ("num_warps", "num_stages", "num_ctas", "maxnreg"):
+        known = getattr(candidate, name)
+        if isinstance(known, Known) and (name in ("num_warps", "num_stages") or known.value not in (None, 1)):
+            values[name] = known.value
+    return {name: plain(value) for name, value in values.items() if is_plain(value)}
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, DType):
+        return value.name
+    return list(value) if isinstance(value, tuple) else value
+
+
+def is_plain(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(is_plain(item) for item in value)
+    return value is None or isinstance(value, (bool, int, float, str, DType))
+
+
+def known_int(knowledge: Any) -> int | None:
+    """The number where it is exactly known."""
+    value = knowledge.value if isinstance(knowledge, Known) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def possible_ints(knowledge: Any) -> tuple[int, ...]:
+    """Every number that it can be, () where that is not known."""
+    if isinstance(knowledge, OneOf):
+        good = [value for value in knowledge.values if isinstance(value, int) and not isinstance(value, bool)]
+        return tuple(good) if len(good) == len(knowledge.values) else ()
+    number = known_int(knowledge)
+    return () if number is None else (number,)

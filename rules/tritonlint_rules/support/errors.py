@@ -1,0 +1,106 @@
+"""What the compiler's front end refuses, found by tracing, said at the value that causes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from tritonlint.finding import Certainty, Related
+from tritonlint.kernel.ir import CompileError
+from tritonlint.rule import Context
+from tritonlint.source.values import Known
+from tritonlint_rules.support.drafts import Draft, config_values
+from tritonlint_rules.support.places import Place, of_kernel, of_line
+from tritonlint_rules.support.survey import (
+    Entry,
+    all_entries,
+    assumptions,
+    by_config,
+    by_place,
+    list_certainty,
+    lower,
+)
+
+
+def refusals(
+    context: Context,
+    kinds: Iterable[str],
+    message: Callable[[Entry, CompileError], str],
+    help_text: Callable[[Entry, CompileError], str | None],
+    needs_types: bool,
+) -> Iterator[Draft]:
+    """One draft for each place whose values the front end refuses for one of these reasons. The tuner does
+    not catch such errors, so in a list too they stop the program. `needs_types`: whether the refusal hangs
+    on argument types, which may be assumed; a length or an element count does not."""
+    wanted = frozenset(kinds)
+    for listed in all_entries(context):
+        for groups in by_place(by_config(listed)):
+            bad = [pair for group in groups if (pair := _first(group, wanted)) is not None]
+            if not bad:
+                continue
+            entry, error = bad[0]
+            level: Certainty = "likely" if needs_types and assumptions(entry) else "proven"
+            if not needs_types and entry.of.candidate.assumptions:
+                level = "likely"
+            text = message(entry, error)
+            if len(groups) > 1:
+                text = f"{len(bad)} of {len(groups)} configs do not compile: {text}"
+            related = _statement(context, entry, error)
+            yield (
+                Draft(
+                    place=entry.place,
+                    severity="error",
+                    certainty=lower(level, list_certainty(entry)),
+                    message=text,
+                    gpu=entry.gpu,
+                    config=config_values(entry.of.candidate) if len(groups) == 1 else None,
+                    assumptions=assumptions(entry) if needs_types else entry.of.candidate.assumptions,
+                    related=(related,) if related else (),
+                    help=help_text(entry, error),
+                )
+                if not _of_the_kernel(entry)
+                else Draft(
+                    place=_place(context, entry, error),
+                    severity="error",
+                    certainty=level,
+                    message=text,
+                    gpu=entry.gpu,
+                    assumptions=assumptions(entry) if needs_types else (),
+                    help=help_text(entry, error),
+                )
+            )
+
+
+def _first(group: list[Entry], kinds: frozenset[str]) -> tuple[Entry, CompileError] | None:
+    for entry in group:
+        for error in entry.of.trace.errors if entry.of.trace is not None else ():
+            if error.kind in kinds:
+                return entry, error
+    return None
+
+
+def _of_the_kernel(entry: Entry) -> bool:
+    """Whether no config and no launch gives the values: they stand in the kernel itself."""
+    return entry.of.candidate.config is None and entry.plan.launch is None
+
+
+def _place(context: Context, entry: Entry, error: CompileError) -> Place:
+    own = not error.path or error.path == context.path
+    return of_line(context, error.line) if own and error.line else of_kernel(entry.plan)
+
+
+def _statement(context: Context, entry: Entry, error: CompileError) -> Related | None:
+    if not error.line:
+        return None
+    place = of_line(context, error.line, error.path)
+    return Related(place.path, place.span, "refused here")
+
+
+def names_of_value(entry: Entry, value: int) -> str:
+    """ " (TILE=48)": the compile-time parameters that have this value, as a hint in brackets; "" where none
+    has."""
+    names = [
+        name
+        for name, knowledge in entry.of.candidate.constants.items()
+        if isinstance(knowledge, Known) and knowledge.value == value and not isinstance(knowledge.value, bool)
+    ]
+    return f" ({', '.join(f'{name}={value}' for name in names)})" if names else ""

@@ -1,0 +1,54 @@
+"""What takes the shared memory, in the user's tile sizes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tritonlint_rules.support.say import bytes_text
+
+_BUFFERS = re.compile(r"(?P<count>\d+) buffers? x (?P<shape>\d+(?:x\d+)*) x (?P<size>\d+) B")
+
+
+def breakdown(estimate: Any) -> str:
+    """ "3 buffers x (128x64 + 64x256) x 2 B": the parts that are live where the most is needed; "" where
+    unknown."""
+    compiled = estimate.compiled
+    if compiled is None:
+        return ""
+    groups: dict[tuple[int, int], list[str]] = {}
+    others: list[str] = []
+    for part in compiled.parts:
+        if not part.live_at_peak or part.shared_bytes < 64:
+            continue
+        match = _BUFFERS.fullmatch(part.label)
+        if match:
+            groups.setdefault((int(match["count"]), int(match["size"])), []).append(match["shape"])
+        else:
+            others.append(
+                part.label if " B" in part.label else f"{part.label} {bytes_text(part.shared_bytes)}"
+            )
+    pieces: list[str] = []
+    for (count, size), shapes in groups.items():
+        tiles = shapes[0] if len(shapes) == 1 else f"({' + '.join(shapes)})"
+        pieces.append(f"{count} {'buffer' if count == 1 else 'buffers'} x {tiles} x {size} B")
+    return " + ".join([*pieces, *dict.fromkeys(others)])
+
+
+def largest_scratch(estimate: Any) -> Any:
+    """The largest part that is not a buffer of a loop's load, or None."""
+    if estimate.compiled is None:
+        return None
+    parts = [
+        part for part in estimate.compiled.parts if part.kind in ("conversion", "reduction", "scan", "store")
+    ]
+    return max(parts, key=lambda part: part.shared_bytes, default=None)
+
+
+def buffer_bytes(estimate: Any) -> int:
+    """Bytes of the loop's buffers and barriers, without any scratch."""
+    if estimate.compiled is None:
+        return 0
+    return sum(
+        part.shared_bytes for part in estimate.compiled.parts if part.kind in ("buffer", "operand", "barrier")
+    )

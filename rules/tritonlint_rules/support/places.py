@@ -1,0 +1,83 @@
+"""Where a finding stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tritonlint.rule import Context
+from tritonlint.source.sites import AutotuneSite, Candidate, Config, LaunchPlan
+from tritonlint.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    path: str
+    span: Span
+
+
+def of_kernel(plan: LaunchPlan) -> Place:
+    """The `def` line of the kernel."""
+    node = plan.kernel.node
+    span = plan.kernel.span
+    return Place(
+        plan.kernel.path,
+        Span(node.lineno, span.column, node.lineno, span.column + len("def ") + len(node.name)),
+    )
+
+
+def of_line(context: Context, line: int, path: str = "") -> Place:
+    """One statement line of the kernel, without its indentation."""
+    plan = context.plan
+    where = path or plan.kernel.path
+    lines = context.source.splitlines() if where == context.path else []
+    text = lines[line - 1] if 1 <= line <= len(lines) else ""
+    start = len(text) - len(text.lstrip()) + 1
+    return Place(where, Span(line, start, line, max(start + 1, len(text.rstrip()) + 1)))
+
+
+def of_launch(plan: LaunchPlan) -> Place:
+    """The launch, or the kernel where none is known."""
+    if plan.launch is None:
+        return of_kernel(plan)
+    return Place(plan.launch.path or plan.kernel.path, plan.launch.span)
+
+
+def of_grid(plan: LaunchPlan) -> Place:
+    """The launch: a grid is an argument of it wherever its expression was written."""
+    return of_launch(plan)
+
+
+def of_config(plan: LaunchPlan, config: Config) -> Place:
+    return Place(config.path or plan.kernel.path, config.span)
+
+
+def of_candidate(plan: LaunchPlan, candidate: Candidate) -> Place:
+    """What sets a candidate's values: its config, else the launch."""
+    return of_config(plan, candidate.config) if candidate.config is not None else of_launch(plan)
+
+
+def of_tuning(plan: LaunchPlan, tuning: AutotuneSite) -> Place:
+    return Place(plan.kernel.path, tuning.span)
+
+
+def of_tuning_argument(plan: LaunchPlan, tuning: AutotuneSite, name: str) -> Place:
+    """One argument of the decorator, or the decorator where it is not written out there."""
+    span = tuning.argument_spans.get(name)
+    inside = span is not None and tuning.span.line <= span.line and span.end_line <= tuning.span.end_line
+    return Place(plan.kernel.path, span if span is not None and inside else tuning.span)
+
+
+def of_argument(plan: LaunchPlan, name: str) -> Place:
+    """An argument of the launch, or the launch."""
+    launch = plan.launch
+    if launch is None:
+        return of_kernel(plan)
+    given = launch.options.get(name) or launch.arguments.get(name)
+    span = given.span if given is not None else launch.span
+    inside = launch.span.line <= span.line and span.end_line <= launch.span.end_line
+    return Place(launch.path or plan.kernel.path, span if inside else launch.span)
+
+
+def of_line_in(plan: LaunchPlan, line: int) -> Place:
+    """A line of the kernel, as a place for something related."""
+    return Place(plan.kernel.path, Span(line, 1, line, 1))

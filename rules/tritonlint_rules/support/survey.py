@@ -1,0 +1,153 @@
+"""What can run where: every candidate of a plan on every GPU, and what stops it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tritonlint.finding import CERTAINTIES, Certainty
+from tritonlint.gpu.profile import GpuProfile
+from tritonlint.rule import Context, EstimateOf
+from tritonlint.source.sites import LaunchPlan
+from tritonlint_rules.support.drafts import known_int
+from tritonlint_rules.support.places import Place, of_candidate
+
+Resource = Literal["shared memory", "threads", "tensor memory"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One candidate on one GPU."""
+
+    gpu: GpuProfile
+    plan: LaunchPlan  # as it is on that GPU
+    of: EstimateOf
+
+    @property
+    def in_list(self) -> bool:
+        return self.of.candidate.config is not None
+
+    @property
+    def place(self) -> Place:
+        return of_candidate(self.plan, self.of.candidate)
+
+
+@dataclass(frozen=True, slots=True)
+class Overrun:
+    """More of a resource than the GPU gives one program. `at_least`: `need` is a lower bound, not the
+    whole."""
+
+    resource: Resource
+    need: int
+    limit: int
+    sure: bool
+    at_least: bool = False
+
+
+def entries(context: Context, gpu: GpuProfile) -> list[Entry]:
+    plan = context.plan_on(gpu)
+    return [Entry(gpu, plan, of) for of in context.estimates(gpu)]
+
+
+def all_entries(context: Context) -> Iterator[list[Entry]]:
+    """The candidates on each GPU in turn."""
+    for gpu in context.gpus:
+        yield entries(context, gpu)
+
+
+def by_config(listed: Sequence[Entry]) -> list[list[Entry]]:
+    """Entries of one config together, in the order of the list (a launch may give several candidates a
+    config)."""
+    groups: dict[int, list[Entry]] = {}
+    for entry in listed:
+        groups.setdefault(id(entry.of.candidate.config), []).append(entry)
+    return list(groups.values())
+
+
+def by_place(groups: Sequence[list[Entry]]) -> list[list[list[Entry]]]:
+    """Configs that one text makes (a comprehension, a loop) together."""
+    places: dict[Place, list[list[Entry]]] = {}
+    for group in groups:
+        places.setdefault(group[0].place, []).append(group)
+    return list(places.values())
+
+
+def overruns(entry: Entry) -> tuple[Overrun, ...]:
+    """Resources that the launch takes more of than there are."""
+    found: list[Overrun] = []
+    gpu = entry.gpu
+    estimate = entry.of.estimate
+    warps = known_int(entry.of.candidate.num_warps)
+    if estimate is not None:
+        threads = estimate.threads
+    else:
+        threads = (warps or 0) * gpu.warp_size
+    if threads > gpu.threads_per_cta_max:
+        found.append(Overrun("threads", threads, gpu.threads_per_cta_max, True))
+    if estimate is None:
+        return tuple(found)
+    limit = gpu.shared_bytes_per_cta
+    if estimate.shared_exact and estimate.shared_bytes > limit:
+        found.append(Overrun("shared memory", estimate.shared_bytes, limit, True))
+    elif estimate.shared_lower_bound > limit:
+        found.append(Overrun("shared memory", estimate.shared_lower_bound, limit, True, at_least=True))
+    elif estimate.shared_bytes > limit:
+        found.append(Overrun("shared memory", estimate.shared_bytes, limit, False))
+    columns = gpu.tensor_memory_columns
+    if columns and estimate.tensor_memory_columns > columns:
+        sure = not estimate.why_not or not estimate.fits
+        found.append(Overrun("tensor memory", estimate.tensor_memory_columns, columns, sure))
+    return tuple(found)
+
+
+def never_runs(entry: Entry) -> bool:
+    """Whether the launch is known to be refused, by the compiler or by the driver."""
+    if any(overrun.sure for overrun in overruns(entry)):
+        return True
+    return entry.of.trace is not None and bool(entry.of.trace.errors)
+
+
+def only_some(listed: Sequence[Entry]) -> bool:
+    """Whether something of the list is left that may run; then a config that does not is skipped by the
+    tuner."""
+    tuning = listed[0].plan.tuning if listed else None
+    if tuning is None or not listed[0].in_list:
+        return False
+    return not tuning.resolved or any(
+        not all(never_runs(one) for one in group) for group in by_config(listed)
+    )
+
+
+def certainty(entry: Entry, at_most: Certainty = "proven") -> Certainty:
+    """How a fact about the estimate is known: what it assumes, and what a list may drop before it is
+    tuned."""
+    level = at_most
+    if entry.of.estimate is not None:
+        level = lower(level, entry.of.estimate.certainty)
+    if assumptions(entry):
+        level = lower(level, "likely")
+    return lower(level, list_certainty(entry))
+
+
+def list_certainty(entry: Entry) -> Certainty:
+    """`possible` where the config may never be tried: a hook prunes the list, or a condition was not
+    decided."""
+    tuning = entry.plan.tuning
+    if tuning is not None and entry.in_list and (tuning.prune or tuning.alternatives):
+        return "possible"
+    return "proven"
+
+
+def assumptions(entry: Entry) -> tuple[str, ...]:
+    listed: list[str] = []
+    if entry.of.estimate is not None:
+        listed += entry.of.estimate.assumptions
+    elif entry.of.trace is not None:
+        listed += entry.of.trace.assumptions
+    listed += entry.of.candidate.assumptions
+    return tuple(dict.fromkeys(listed))
+
+
+def lower(one: Certainty, other: Certainty) -> Certainty:
+    return min(one, other, key=CERTAINTIES.index)

@@ -1,0 +1,144 @@
+"""TL102: more threads a program than the GPU takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tritonlint.finding import Certainty, Finding, Fix
+from tritonlint.rule import Context, Rule
+from tritonlint_rules.support import samples
+from tritonlint_rules.support.drafts import Draft, config_values, findings, known_int
+from tritonlint_rules.support.nearest import edit_value
+from tritonlint_rules.support.survey import (
+    Entry,
+    Overrun,
+    all_entries,
+    assumptions,
+    by_config,
+    by_place,
+    list_certainty,
+    lower,
+    only_some,
+    overruns,
+)
+
+CODE, NAME = "TL102", "too-many-threads"
+
+
+def check(context: Context) -> Iterable[Finding]:
+    return findings(CODE, NAME, context, _drafts(context))
+
+
+def _drafts(context: Context) -> Iterator[Draft]:
+    for listed in all_entries(context):
+        in_list = any(entry.in_list for entry in listed)
+        some = only_some(listed)
+        if in_list and not some:
+            continue  # nothing fits: TL104 says so, once
+        for groups in by_place(by_config(listed)):
+            over = [
+                (entry, overrun)
+                for group in groups
+                for entry in group[:1]
+                for overrun in overruns(entry)
+                if overrun.resource == "threads"
+            ]
+            if over:
+                yield _draft(context, over, len(groups))
+
+
+def _draft(context: Context, over: list[tuple[Entry, Overrun]], of: int) -> Draft:
+    entry, overrun = max(over, key=lambda pair: pair[1].need)
+    warps = known_int(entry.of.candidate.num_warps)
+    size = entry.gpu.warp_size
+    after = overrun.need // size
+    message = f"{overrun.need:,} threads exceed {overrun.limit:,} per program on {{gpus}}: "
+    if warps is not None and after == warps:
+        message += f"num_warps={warps} x {size} lanes"
+    else:
+        message += f"{after} warps after specialization (num_warps={warps}) x {size} lanes"
+    if of > 1:
+        message = f"{len(over)} of {of} configs never run: {message}"
+    most = overrun.limit // size
+    fix = _fix(context, entry, most) if of == 1 and warps == after else None
+    # Specialized warps come from the compiler model; otherwise the product is all there is to it.
+    level: Certainty = "proven" if warps == after else "likely"
+    return Draft(
+        place=entry.place,
+        severity="warning" if entry.in_list else "error",
+        certainty=lower(level, list_certainty(entry)),
+        message=message,
+        gpu=entry.gpu,
+        config=config_values(entry.of.candidate) if of == 1 else None,
+        estimate=entry.of.estimate,
+        assumptions=assumptions(entry) if level != "proven" else entry.of.candidate.assumptions,
+        help=f"num_warps={most} is the most here"
+        if size == 32
+        else f"num_warps={most} is the most here, since a warp has {size} lanes on this GPU",
+        fixes=(fix,) if fix else (),
+    )
+
+
+def _fix(context: Context, entry: Entry, most: int) -> Fix | None:
+    edit = edit_value(context, entry, "num_warps", most)
+    # How a reduction is split over warps changes the order of its additions: the last bits may differ.
+    return Fix(f"num_warps={most}", False, (edit,)) if edit else None
+
+
+_TUNED = samples.tuned_scale([samples.block(1024, "num_warps=4"), samples.block(4096, "num_warps=64")])
+
+RULE = Rule(
+    code=CODE,
+    name=NAME,
+    severity="error",
+    what="`num_warps` times the lanes of a warp is more than the threads that one program may have.",
+    why=(
+        "A program (CTA, workgroup) has at most 1,024 threads. A warp has 32 lanes on NVIDIA and RDNA, 64 "
+        "on AMD's CDNA, so `num_warps=32` is the largest on the former and 16 on the latter. From Triton "
+        "3.4 on the launch raises `OutOfResources: threads`; before, the driver answers `invalid "
+        "argument`."
+    ),
+    example=(
+        "```python\nrms_norm[(rows,)](x, y, BLOCK=16384, num_warps=32)  # 2,048 threads on an MI300X\n```"
+    ),
+    better="```python\nrms_norm[(rows,)](x, y, BLOCK=16384, num_warps=16)\n```",
+    when_not="Never: the launch is refused.",
+    source=(
+        "Threads per block of each GPU; Triton's launcher, read in 2.1 to 3.9; `num_warps=64` tried on an "
+        "H200."
+    ),
+    check=check,
+    fixable="unsafe",
+    valid=(
+        samples.miss(samples.launched_scale("BLOCK=4096, num_warps=32"), "exactly 1,024 threads"),
+        samples.miss(samples.launched_scale("BLOCK=4096, num_warps=16"), "16 x 64 lanes", gpu="mi300x"),
+        samples.miss(
+            samples.launched_scale("BLOCK=4096, num_warps=32"), "RDNA has warps of 32 lanes", gpu="gfx1100"
+        ),
+        samples.miss(
+            samples.launched_scale("BLOCK=4096, num_warps=w").replace(
+                "def run(x, y, n)", "def run(x, y, n, w)"
+            ),
+            "how many warps cannot be told",
+        ),
+    ),
+    invalid=(
+        samples.hit(samples.launched_scale("BLOCK=4096, num_warps=64"), "scale[(", "2,048", severity="error"),
+        samples.hit(
+            samples.launched_scale("BLOCK=4096, num_warps=32"),
+            "scale[(",
+            "2,048",
+            gpu="mi300x",
+            severity="error",
+        ),
+        samples.hit(_TUNED, "num_warps=64", "2,048", severity="warning", why="the tuner skips it"),
+        samples.hit(
+            _TUNED.replace("import triton\n", "import triton\nfrom triton import Config as C\n").replace(
+                "triton.Config(", "C("
+            ),
+            "num_warps=64",
+            "2,048",
+            why="Config under another name",
+        ),
+    ),
+)

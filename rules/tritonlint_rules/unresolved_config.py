@@ -1,0 +1,96 @@
+"""TL902: a list or launch whose values cannot be known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tritonlint.finding import Finding
+from tritonlint.rule import Context, Rule
+from tritonlint_rules.support import samples
+from tritonlint_rules.support.drafts import Draft, findings
+from tritonlint_rules.support.places import of_launch, of_tuning_argument
+from tritonlint_rules.support.say import listed
+
+CODE, NAME = "TL902", "unresolved-config"
+_ASSUME = "`# tritonlint: assume {}` on the line above says what to assume"
+
+
+def check(context: Context) -> Iterable[Finding]:
+    return findings(CODE, NAME, context, _drafts(context))
+
+
+def _drafts(context: Context) -> Iterator[Draft]:
+    plan = context.plan
+    tuning = plan.tuning
+    if tuning is not None and not tuning.resolved:
+        known = len(tuning.configs)
+        rest = f"; {known} of its configs are known and linted" if known else ""
+        yield Draft(
+            place=of_tuning_argument(plan, tuning, "configs"),
+            severity="info",
+            certainty="proven",
+            message=(
+                f"the configs cannot be known from the source: {tuning.reason or 'they are computed'}{rest}"
+            ),
+        )
+        return
+    for gpu in context.gpus:
+        unknown: dict[str, None] = {}
+        for of in context.estimates(gpu):
+            if of.estimate is None and not (of.trace is not None and of.trace.errors):
+                unknown.update(dict.fromkeys(of.unknown))
+        if unknown:
+            reasons = list(unknown)
+            more = f" and {len(reasons) - 3} more" if len(reasons) > 3 else ""
+            names = [reason.split(" ", 1)[0].strip("`:") for reason in reasons[:3]]
+            parameters = {parameter.name for parameter in plan.kernel.parameters}
+            known_names = [f"{name}=..." for name in names if name in parameters]
+            yield Draft(
+                place=of_launch(plan),
+                severity="info",
+                certainty="proven",
+                message=f"what this launch costs cannot be known: {listed(reasons[:3])}{more}",
+                help=_ASSUME.format(", ".join(known_names)) if known_names else None,
+            )
+            return
+
+
+RULE = Rule(
+    code=CODE,
+    name=NAME,
+    severity="info",
+    what="An autotune list, or a compile-time value of a launch, that the source does not tell.",
+    why=(
+        "What is not known is not judged: no finding here does not mean that all is well. `tritonlint "
+        "configs` lists every place with the reason."
+    ),
+    example='```python\n@triton.autotune(configs=load_configs("tuned.yaml"), key=["N"])\n```',
+    better="```python\n# tritonlint: assume BLOCK=1024\nkernel[grid](x, n, BLOCK=block)\n```",
+    when_not="Where only the caller can know: an assumption for the usual case makes the linter say more.",
+    source="tritonlint's own evaluator.",
+    check=check,
+    valid=(
+        samples.miss(samples.launched_scale("BLOCK=1024"), "all is known"),
+        samples.miss(
+            samples.launched_scale("BLOCK=2 ** 10 // SPLIT", before="SPLIT = 2\n\n\n"),
+            "computed from constants",
+        ),
+    ),
+    invalid=(
+        samples.hit(
+            samples.tuned_scale([samples.block(1024)]).replace("configs=[", "configs=load() + ["),
+            "configs=load()",
+            severity="info",
+        ),
+        samples.hit(
+            samples.launched_scale("BLOCK=size")
+            .replace("def run(x, y, n)", "def run(x, y, n, size)")
+            .replace("import triton\n", "import triton as tt\n")
+            .replace("triton.cdiv", "tt.cdiv")
+            .replace("@triton.jit", "@tt.jit"),
+            "scale[(",
+            severity="info",
+            why="a parameter of the caller, and triton under another name",
+        ),
+    ),
+)
