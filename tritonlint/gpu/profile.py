@@ -32,8 +32,8 @@ class GpuProfile(BaseModel):
     processor (two compute units) on RDNA. Registers are 32-bit registers of all lanes together.
 
     `flops` holds dense operations per second by data type (a fused multiply-add is two): the rate of the
-    tensor cores with fp32 (for integers int32) accumulation where there are such cores; fp32 and fp64 are those
-    of the ordinary units.
+    tensor cores with fp32 (for integers int32) accumulation where there are such cores; fp32 and fp64 are
+    those of the ordinary units.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

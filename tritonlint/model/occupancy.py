@@ -1,9 +1,9 @@
 """How many programs run on one multiprocessor at a time, and what stops one more.
 
-NVIDIA: what `cuda_occupancy.h` of CUDA 13 computes, with the largest shared-memory split. Registers are given
-to warps in units of 256 inside each of four sub-partitions; shared memory is rounded up to 128 B (256 B before
-8.0) with 1 KB for the driver on top from 8.0 on. Tensor memory is not in that header: 512 columns in a
-multiprocessor.
+NVIDIA: what `cuda_occupancy.h` of CUDA 13 computes, with the largest shared-memory split. Registers are
+given to warps in units of 256 inside each of four sub-partitions; shared memory is rounded up to 128 B (256
+B before 8.0) with 1 KB for the driver on top from 8.0 on. Tensor memory is not in that header: 512 columns
+in a multiprocessor.
 
 AMD: waves on a SIMD from the registers of a lane, as LLVM prints them; workgroups from waves, LDS and
 barriers.
@@ -28,8 +28,8 @@ _REGISTERS_PER_THREAD_CHECKED = 256
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """`limits`: programs per multiprocessor that each resource allows; None where it sets no limit (nothing of it
-    is used, or the use is not known). `limiter` is the least; of equals the first in the alphabet."""
+    """`limits`: programs per multiprocessor that each resource allows; None where it sets no limit (nothing
+    of it is used, or the use is not known). `limiter` is the least; of equals the first in the alphabet."""
 
     ctas_per_sm: int
     limits: Mapping[str, int | None]
@@ -67,6 +67,32 @@ def occupancy(
         occupancy=ctas * warps / gpu.warps_per_sm,
         steps=_steps(gpu, warps, shared_bytes, registers, tensor_memory_columns, limits, ctas, limiter),
     )
+
+
+def plain_occupancy(gpu: GpuProfile, *, warps: int, shared_bytes: int, registers: int | None) -> Occupancy:
+    """The textbook's limits: plain division by what a multiprocessor has, no allocation units, nothing
+    reserved."""
+    threads = warps * gpu.warp_size
+    limits: dict[str, int | None] = {
+        THREADS: _threads(gpu, warps),
+        REGISTERS: _divided(gpu.registers_per_sm, (registers or 0) * threads),
+        SHARED_MEMORY: _divided(gpu.shared_bytes_per_sm, shared_bytes),
+        BLOCKS: gpu.ctas_per_sm,
+        TENSOR_MEMORY: None,
+    }
+    if registers is not None and registers > gpu.registers_per_thread_max:
+        limits[REGISTERS] = 0
+    if shared_bytes > gpu.shared_bytes_per_cta:
+        limits[SHARED_MEMORY] = 0
+    ctas, limiter = least(limits)
+    steps = (
+        f"threads: {gpu.warps_per_sm} / {warps} warps = {limits[THREADS]}",
+        f"registers: {gpu.registers_per_sm:,} / ({registers} x {threads}) = {_count(limits[REGISTERS])}",
+        f"shared memory: {gpu.shared_bytes_per_sm:,} / {shared_bytes:,} B = {_count(limits[SHARED_MEMORY])}",
+        f"blocks: {limits[BLOCKS]}",
+        f"limiter: {limiter}, {ctas} CTAs/SM, {ctas * warps} of {gpu.warps_per_sm} warps",
+    )
+    return Occupancy(ctas, limits, limiter, ctas * warps / gpu.warps_per_sm, steps)
 
 
 def least(limits: Mapping[str, int | None]) -> tuple[int, str]:
@@ -154,6 +180,10 @@ def _blocks(gpu: GpuProfile, warps: int) -> int:
 
 def _tensor_memory(gpu: GpuProfile, columns: int) -> int | None:
     return gpu.tensor_memory_columns // columns if columns > 0 else None
+
+
+def _divided(total: int, part: int) -> int | None:
+    return total // part if part > 0 else None
 
 
 def _round_up(value: int, unit: int) -> int:
