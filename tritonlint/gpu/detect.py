@@ -22,8 +22,9 @@ _MOST_DEVICES = 64
 def detect() -> list[str]:
     """The names of this machine's GPUs for `find_gpu`, one a device, in the driver's order: a profile, or
     the plain target where the product is not known. A GPU of an architecture that tritonlint does not know
-    is left out.""" found: list[str] = [] with suppress(OSError, ValueError, AttributeError,
-    ctypes.ArgumentError):
+    is left out."""
+    found: list[str] = []
+    with suppress(OSError, ValueError, AttributeError, ctypes.ArgumentError):
         found += [gpu for name, arch in _nvidia() if (gpu := match(name, arch))]
     with suppress(OSError, ValueError):
         found += [gpu for arch, units, memory in _amd(_KFD) if (gpu := match_amd(arch, units, memory))]
