@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Literal
 
 from tritonlint.compiler.encodings import AmdMfma, Blocked, Distributed, DotOperand, NvidiaMma
-from tritonlint.compiler.linear import LANE, REGISTER, LinearLayout, farthest_move, invert_and_compose
+from tritonlint.compiler.linear import LANE, REGISTER, WARP, LinearLayout, farthest_move, invert_and_compose
 from tritonlint.compiler.padded import padded_elements, vector_lengths
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.swizzle import swizzled_elements
@@ -93,6 +93,8 @@ def _kind(source: Distributed, target: Distributed, shape: Shape, element: str, 
                 return "shuffle"
         elif _shuffles_before_swizzling(source, target, a, b, shape, element, release):
             return "shuffle"
+    if farthest == WARP and release.shuffle_from_own_warp and _source_is_in_every_warp(a, b):
+        return "shuffle"
     if release.conversion == "padded":
         if _wgmma_to_operand(source, target, shape, element, release):
             return "registers"
@@ -118,6 +120,9 @@ def _mixed_transpositions(source: LinearLayout, target: LinearLayout) -> int:
 
     a, b = padded(source), padded(target)
     place = {basis: index for index, basis in enumerate(b) if basis}
+    # What the warps of the target choose among may be taken from any lane: as if it were a copy.
+    by_warp = set(target.warp) - {0}
+    a = [0 if basis in by_warp and basis not in place else basis for basis in a]
     goes_to: list[int | None] = [None] * len(a)
     source_free: list[int] = []
     target_free: list[int] = []
@@ -139,6 +144,19 @@ def _mixed_transpositions(source: LinearLayout, target: LinearLayout) -> int:
         index < registers and (to is not None and to >= registers) for index, to in enumerate(goes_to)
     )
     return count if None not in goes_to else too_many
+
+
+def _source_is_in_every_warp(source: LinearLayout, target: LinearLayout) -> bool:
+    """Whether each warp of the target finds its elements in the lanes of the same warp of the source, because the
+    source's warps hold copies, and few enough registers change places with lanes. A register that depends on the warp
+    would have to be chosen at run time: that goes through shared memory."""
+    if source.block != target.block or len(source.warp) != len(target.warp):
+        return False
+    registers = set(source.register)
+    for from_warp, to_warp in zip(source.warp, target.warp, strict=True):
+        if from_warp != to_warp and (from_warp or to_warp in registers):
+            return False
+    return _mixed_transpositions(source, target) < 2
 
 
 def _shuffles_before_swizzling(

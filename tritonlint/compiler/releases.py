@@ -34,6 +34,7 @@ class Release:
     # Layout conversions.
     conversion: Literal["padded", "swizzled"] = "padded"
     conversion_by_shuffle: bool = False  # inside a warp, without shared memory
+    shuffle_from_own_warp: bool = False  # also where warps of the source hold copies
     linear_layouts: bool = False  # what a conversion needs is decided on linear layouts
     wgmma_to_operand_bits: tuple[int, ...] = ()  # a wgmma result becomes operand A in registers
     operand_through_buffer_nvidia: bool = True  # an operand that is not one yet goes through its own buffer
@@ -67,6 +68,14 @@ class Release:
     tcgen05: bool = False
     tcgen05_n_multiple: int = 8
 
+    # Assignment of layouts.
+    conflicts_by_registers: bool = False  # of several candidate encodings, the one with the fewest registers
+    free_converts_cost_nothing: bool = False  # a conversion inside threads costs nothing
+    remat_counts_registers: bool = False  # repeated arithmetic counts by registers of the new encoding
+    hoists_into_conditionals: bool = False  # conversions move into branches
+    remat_until_stable: bool = False  # rematerialization runs until nothing changes
+    hoists_only_dot_operands: bool = True  # only conversions to operands of tensor cores move to loads
+
     # Software pipelining.
     pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
     print_stops_pipelining: bool = False
@@ -76,6 +85,9 @@ class Release:
     pipeline_extra_buffer: Literal["matrix_layout", "wgmma"] = "matrix_layout"  # which loads get one more
     late_use_needs_buffer: bool = False  # a use in a later cluster counts as one stage later
     tma_stage_multiple: bool = False  # a descriptor load's stage must be a multiple of 128 bytes
+    tcgen05_flag_through_loop: bool = False  # the use flag of an accumulator is followed into the next iteration
+    tcgen05_checks_cycles: bool = False  # products that wait for each other are not pipelined
+    tma_stores_in_while: bool = False  # staging tiles of descriptor stores also leave while loops
     peels_tcgen05_epilogue: bool = False  # the last iteration of a loop that waits for tcgen05 is peeled
 
     # Allocation of shared memory.
@@ -118,6 +130,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "allocation_legacy_offsets": False,
     }),
     (3, 3, {
+        "hoists_into_conditionals": True,
         "config_num_stages": 3,
         "min_dot_k": ((8, 32), (16, 16), (32, 16), (64, 16)),
         "conversion_by_shuffle": True,
@@ -145,26 +158,36 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "pipelines_scalar_loads": True,
     }),
     (3, 6, {
+        "hoists_only_dot_operands": False,
+        "remat_until_stable": True,
         "swizzle_conflicts_linear": True,
         "swizzle_trims_to_word": True,
+        "swizzle_keeps_wide_rounds": True,
         "wgmma_n_multiple": 16,
         "tcgen05_n_multiple": 16,
         "late_use_needs_buffer": True,
     }),
     (3, 7, {
-        "swizzle_keeps_wide_rounds": True,
         "tcgen05_n_multiple": 8,
         "print_stops_pipelining": True,
+        "tcgen05_flag_through_loop": True,
     }),
     (3, 8, {
+        "remat_counts_registers": True,
+        "free_converts_cost_nothing": True,
         "min_dot_k": ((8, 32), (16, 16), (32, 8), (64, 4)),
         "swizzle_per_cta": True,
         "swizzle_counts_banks": True,
         "reduce_scratch": "swizzled",
         "wgmma_n_multiple": 8,
         "tma_stage_multiple": True,
+        "tcgen05_checks_cycles": True,
     }),
-    (3, 9, {}),
+    (3, 9, {
+        "shuffle_from_own_warp": True,
+        "conflicts_by_registers": True,
+        "tma_stores_in_while": True,
+    }),
 )  # fmt: skip
 
 
