@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from tritonlint.compiler.graph import GOp, Graph
 from tritonlint.compiler.pipeline_expand import expand
 from tritonlint.compiler.pipeline_latency import can_pipeline, load_latencies, num_stages_of
-from tritonlint.compiler.pipeline_loads import LOADS, Axis
+from tritonlint.compiler.pipeline_loads import LOADS, TCGEN05, Axis
 from tritonlint.compiler.pipeline_lower import lower_loads
 from tritonlint.compiler.pipeline_schedule import Schedule, schedule_loop
+from tritonlint.compiler.pipeline_tcgen05 import lower_mmas, mma_latencies
 from tritonlint.compiler.releases import Release
 
 _BARRIERS = frozenset({"gpu.barrier", "ttg.barrier", "tt.debug_barrier"})
@@ -56,9 +57,10 @@ def _what_stops(loop: GOp, release: Release) -> str:
 
 
 def pipeline_latencies(graph: Graph, release: Release, num_stages: int, axis: Axis) -> PipelineReport:
-    """Pipeline the loops of the graph in place (3.3 and newer, no tcgen05)."""
+    """Pipeline the loops of the graph in place (3.3 and newer)."""
     report = PipelineReport()
     planned: list[tuple[GOp, Schedule]] = []
+    waits: dict[GOp, int] = {}
     for loop in loops_of(graph):
         stages = num_stages_of(loop, num_stages)
         loads = [op for op in loop.body.ops if op.name in LOADS]
@@ -67,6 +69,7 @@ def pipeline_latencies(graph: Graph, release: Release, num_stages: int, axis: Ax
             _note(report, loads, {}, why)
             continue
         latency, reasons = load_latencies(loop, stages, axis, release)
+        waits.update(mma_latencies(loop, latency, release))
         if latency:
             stopped = _what_stops(loop, release)
             if stopped:
@@ -80,6 +83,7 @@ def pipeline_latencies(graph: Graph, release: Release, num_stages: int, axis: Ax
         planned.append((loop, schedule))
         _note(report, [op for op in loads if op not in latency], reasons, "no dot uses it")
     for loop, schedule in planned:
+        lower_mmas(loop, schedule, waits, release, graph.num_ctas)
         for entry in lower_loads(
             loop, schedule, axis, release, graph.num_warps, graph.num_ctas, graph.threads_per_warp
         ):
@@ -90,8 +94,17 @@ def pipeline_latencies(graph: Graph, release: Release, num_stages: int, axis: Ax
                 LoadChoice(alloc.line, alloc.path, shape, alloc.result.type.element, entry.buffers, "")
             )
     for loop, schedule in planned:
-        expand(loop, [(op, stage) for op, stage, _ in schedule.in_order(loop.body)])
+        order = [(op, stage) for op, stage, _ in schedule.in_order(loop.body)]
+        expand(loop, order, peel=release.peels_tcgen05_epilogue and _waits_last(schedule))
     return report
+
+
+def _waits_last(schedule: Schedule) -> bool:
+    """Whether a product on tensor memory is in the loop and something is waited for in the last stage."""
+    return any(op.name in TCGEN05 for op in schedule.at) and any(
+        op.name == "ttng.wait_barrier" and stage == schedule.stages - 1
+        for op, (stage, _) in schedule.at.items()
+    )
 
 
 def _note(report: PipelineReport, loads: list[GOp], reasons: dict[GOp, str], default: str) -> None:

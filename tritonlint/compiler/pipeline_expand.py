@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tritonlint.compiler.graph import GBlock, GOp, GValue, defined_inside
+from tritonlint.compiler.ops import is_free_of_effects
 from tritonlint.compiler.pipeline_schedule import nested_operands
 from tritonlint.kernel import ir
 
@@ -48,15 +49,20 @@ def is_valid(loop: GOp, order: Sequence[tuple[GOp, int]]) -> bool:
     return True
 
 
-def expand(loop: GOp, order: Sequence[tuple[GOp, int]]) -> GOp | None:
+def expand(loop: GOp, order: Sequence[tuple[GOp, int]], *, peel: bool = False) -> GOp | None:
     """Replace `loop` by its pipelined form.
 
-    `order` lists the operations of its body as they will run, each with its stage. Returns the new loop; None
-    (and nothing changes) where the compiler refuses the schedule.
+    `order` lists the operations of its body as they will run, each with its stage; `peel` moves the last
+    iteration, of which only the last stage is left, behind the loop. Returns the new loop; None (and nothing
+    changes) where the compiler refuses the schedule.
     """
     if not order or not is_valid(loop, order):
         return None
-    return _Expander(loop, order).run()
+    expander = _Expander(loop, order)
+    fresh = expander.run()
+    if peel:
+        expander.peel(fresh)
+    return fresh
 
 
 class _Expander:
@@ -70,6 +76,7 @@ class _Expander:
         # The versions of a value that the prologue makes: version i belongs to iteration i.
         self.versions: dict[GValue, list[GValue | None]] = {}
         self.before: list[GOp] = []
+        self.kernel: list[tuple[GOp, int]] = []  # the operations of the new loop, with their stages
         # What each result of the body is carried as: positions among the yielded values.
         self.carried: dict[GValue, list[int]] = {}
         for position, value in enumerate(self.body.terminator.operands):
@@ -191,6 +198,7 @@ class _Expander:
                 here[value] = self._in_kernel(value, stage, mapping, slots, block, ops, shifted)
             copy = op.clone(here)
             ops.append(copy)
+            self.kernel.append((copy, stage))
             mapping.update(zip(op.results, copy.results, strict=True))
         yielded: list[GValue] = []
         for position, value in enumerate(body.terminator.operands):
@@ -214,6 +222,32 @@ class _Expander:
         block.ops = ops
         for op in ops:
             op.block = block
+
+    def peel(self, fresh: GOp) -> None:
+        """Put the last stage once more behind the loop, under the condition that the loop ran at all."""
+        block = fresh.body
+        condition = GOp("arith.cmpi", fresh.operands[:2], [GValue(_BOOL)], line=fresh.line, path=fresh.path)
+        after = [_like(result) for result in fresh.results]
+        guard = GOp("scf.if", (condition.result,), after, line=fresh.line, path=fresh.path)
+        for old, new in zip(fresh.results, after, strict=True):
+            old.replace_all_uses(new)
+        then, other = guard.add_block(), guard.add_block()
+        mapping: dict[GValue, GValue] = dict(zip(block.args[1:], fresh.results, strict=True))
+        mapping[block.args[0]] = fresh.operands[1]
+        stage = dict(self.kernel)
+        for op in block.ops[:-1]:
+            if stage.get(op, self.last) == self.last or is_free_of_effects(op):
+                op.clone(mapping).append_to(then)
+            else:
+                # What an earlier stage would have made is not needed any more.
+                for result in op.results:
+                    nothing = GOp("ub.poison", (), [_like(result)]).append_to(then)
+                    mapping[result] = nothing.result
+        yielded = [mapping.get(value, value) for value in block.terminator.operands]
+        GOp("scf.yield", yielded).append_to(then)
+        GOp("scf.yield", fresh.results).append_to(other)
+        condition.insert_after(fresh)
+        guard.insert_after(condition)
 
     def _in_kernel(
         self,
