@@ -1,4 +1,4 @@
-"""One finding where the same thing was found more than once: on several GPUs, or by way of several launches."""
+"""One finding where the same was found more than once: on several GPUs, by way of several launches."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tritonlint.finding import Finding, Related
 def merge(findings: Iterable[Finding]) -> list[Finding]:
     """Findings of the same rule at the same place about the same config become one.
 
-    They are told apart by severity and certainty, so that nothing is said louder than it was. The first speaks
-    for all; the GPUs are joined in the order in which they came. Where another says it with other numbers, its
-    message becomes a related note that names its GPUs.
+    They are told apart by severity and certainty, so that nothing is said louder than it was. The first
+    speaks for all; the GPUs are joined in the order in which they came. Where another says it with other
+    numbers, its message becomes a related note.
     """
     groups: dict[tuple[Any, ...], list[Finding]] = {}
     for finding in findings:
@@ -34,22 +34,16 @@ def _joined(group: list[Finding]) -> Finding:
         return group[0]
     first = group[0]
     gpus = tuple(dict.fromkeys(gpu for finding in group for gpu in finding.gpus))
-    by_message: dict[str, list[str]] = {}
-    for finding in group:
-        if finding.message != first.message:
-            by_message.setdefault(finding.message, []).extend(finding.gpus)
-    notes = [
-        Related(
-            first.path, first.span, f"on {', '.join(dict.fromkeys(names))}: {message}" if names else message
-        )
-        for message, names in by_message.items()
-    ]
-    said = {(note.path, note.span, note.message): note for finding in group for note in finding.related}
+    others = [finding for finding in group if finding.message != first.message]
+    own = {gpu for finding in group if finding.message == first.message for gpu in finding.gpus}
+    more = tuple(dict.fromkeys(gpu for finding in others for gpu in finding.gpus if gpu not in own))
+    notes = [Related(finding.path, finding.span, finding.message) for finding in others]
     assumptions = tuple(dict.fromkeys(text for finding in group for text in finding.assumptions))
     return replace(
         first,
         gpus=gpus,
-        related=(*said.values(), *notes),
+        message=f"{first.message} (also on {', '.join(more)})" if more else first.message,
+        related=tuple(dict.fromkeys((*(note for finding in group for note in finding.related), *notes))),
         assumptions=assumptions,
         tags=frozenset().union(*(finding.tags for finding in group)),
         help=first.help or next((finding.help for finding in group if finding.help), None),

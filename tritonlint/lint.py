@@ -1,0 +1,225 @@
+"""From bytes to findings: the whole way through, for one file.
+
+`lint_source` is what the command line and the language server call; `lint_many.lint_paths` calls it for many
+files. Nothing here raises for what stands in a file: an error of tritonlint itself becomes a FileProblem that
+names the file and the rule, and the rest goes on.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tritonlint.finding import CERTAINTIES, SEVERITIES, Certainty, Finding
+from tritonlint.merge import merge
+from tritonlint.settings import Settings
+
+if TYPE_CHECKING:
+    from tritonlint.context import FileWork
+    from tritonlint.registry import Registry
+    from tritonlint.rule import Rule, SuppressionUse
+    from tritonlint.source.problem import Problem
+    from tritonlint.suppressions import Suppressed
+    from tritonlint.targets import Targets
+
+
+@dataclass(frozen=True, slots=True)
+class FileProblem:
+    """A file that was not linted, or not wholly. `internal`: tritonlint failed, `detail` has the trace."""
+
+    path: str
+    message: str
+    internal: bool = False
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileStats:
+    """What was looked at. `relevant` is False where no byte speaks of Triton: then nothing was parsed."""
+
+    relevant: bool = False
+    kernels: int = 0
+    launches: int = 0
+    configs: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """`findings` are sorted by place, all severities, at or over the certainty asked for."""
+
+    path: str
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
+    suppressed: tuple[Suppressed, ...] = ()
+    stats: FileStats = field(default_factory=FileStats)
+    targets: str = ""  # "a100, h100 (settings), Triton 3.9 (newest known)"
+    source: str = ""  # the text that places count in, for excerpts and fixes
+
+
+def relevant(path: str, data: bytes) -> bool:
+    """Can a file hold anything of interest? The cheap question, asked before anything is parsed."""
+    if path.endswith(".json"):
+        return b"num_warps" in data
+    return b"triton" in data
+
+
+def lint_source(
+    path: str,
+    content: str | bytes | None,
+    settings: Settings,
+    *,
+    gpus: Sequence[str] | None = None,
+    triton: str | None = None,
+    targets: Targets | None = None,
+    certainty: Certainty = "likely",
+    cancelled: Callable[[], bool] | None = None,
+) -> FileResult:
+    """Lints one file; `content` None reads it from disk.
+
+    `gpus` and `triton` go before the settings; `targets` (from `targets.choose`) spares choosing them again.
+    `cancelled` is asked between rules; once it says yes, what was found so far is given back.
+    Raises SettingsError for a GPU, a release or a rule in the settings that is not known, never for the file.
+    """
+    start = time.perf_counter()
+    if content is None:
+        try:
+            content = Path(path).read_bytes()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            return FileResult(path, problems=(FileProblem(path, f"cannot be read: {reason}"),))
+    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    if not relevant(path, data):
+        return FileResult(path)
+
+    from tritonlint.registry import registry
+    from tritonlint.targets import choose
+
+    known = registry()
+    chosen = targets or choose(settings, Path(path).absolute().parent, gpus, triton)
+    rules = rules_for(path, settings, known)
+    try:
+        result = _lint(path, data, settings, chosen, rules, known, cancelled)
+    except Exception as error:
+        return FileResult(path, problems=(_internal(path, error, ""),), targets=chosen.described())
+    least = CERTAINTIES.index(certainty)
+    kept = tuple(f for f in result.findings if CERTAINTIES.index(f.certainty) >= least)
+    stats = replace(result.stats, seconds=time.perf_counter() - start)
+    return replace(result, findings=kept, stats=stats, targets=chosen.described())
+
+
+def rules_for(path: str, settings: Settings, known: Registry) -> tuple[Rule, ...]:
+    """The rules that run on a file. Raises SettingsError where a setting names a rule that is not there."""
+    from tritonlint.registry import UnknownRuleError
+    from tritonlint.settings import SettingsError
+
+    ignore = list(settings.ignore)
+    if settings.per_file_ignores:
+        from tritonlint.discovery import matches
+
+        relative = relative_to(path, settings.root)
+        for pattern, names in settings.per_file_ignores.items():
+            if matches((pattern,), relative):
+                ignore.extend(names)
+    for key, names in (("select", settings.select), ("ignore", ignore)):
+        for name in names:
+            try:
+                known.codes(name)
+            except UnknownRuleError as error:
+                raise SettingsError(str(error), settings.origins.get(key, ""), key=key) from None
+    return known.select(settings.select, ignore)
+
+
+def relative_to(path: str, root: Path | None) -> str:
+    """A path counted from a folder, with "/"; as it stands where it is not below it."""
+    absolute = Path(path).absolute()
+    try:
+        return absolute.relative_to((root or Path.cwd()).absolute()).as_posix()
+    except ValueError:
+        return absolute.as_posix().lstrip("/")
+
+
+def _lint(
+    path: str,
+    data: bytes,
+    settings: Settings,
+    targets: Targets,
+    rules: Sequence[Rule],
+    known: Registry,
+    cancelled: Callable[[], bool] | None,
+) -> FileResult:
+    from tritonlint.context import FileWork
+    from tritonlint.severities import with_severities
+    from tritonlint.suppressions import apply
+
+    work = FileWork(path, data, settings, targets)
+    problems: list[FileProblem] = []
+    findings: list[Finding] = []
+    for context in work.contexts():
+        for rule in rules:
+            if rule.scope != "plan":
+                continue
+            if cancelled is not None and cancelled():
+                return FileResult(path, source=work.text)
+            findings += _run(rule, context, path, problems, context.plan.kernel.name)
+    file_rules = [rule for rule in rules if rule.scope == "file"]
+    read = _File(work, known, problems=work.problems)
+    for rule in file_rules:
+        findings += _run(rule, read, path, problems, "")
+    findings = with_severities(findings, settings, known)
+    applied = apply(findings, work.suppressions, rules, known, settings.require_reasons)
+    # Rules about the suppressions themselves run once it is known what these did.
+    about = _File(work, known, suppressions=applied.uses)
+    late = [finding for rule in file_rules for finding in _run(rule, about, path, problems, "")]
+    whole_file = [s for s in work.suppressions if s.line == 0]
+    last = apply(with_severities(late, settings, known), whole_file, rules, known, settings.require_reasons)
+    shown = sorted(merge((*applied.shown, *last.shown)), key=_order)
+    return FileResult(
+        path,
+        tuple(shown),
+        tuple(problems),
+        (*applied.hidden, *last.hidden),
+        work.stats(),
+        source=work.text,
+    )
+
+
+def _run(rule: Rule, context: Any, path: str, problems: list[FileProblem], kernel: str) -> list[Finding]:
+    try:
+        return list(rule.check(context))
+    except Exception as error:
+        where = f"{rule.code}, kernel {kernel}" if kernel else rule.code
+        problems.append(_internal(path, error, where))
+        return []
+
+
+def _internal(path: str, error: Exception, where: str) -> FileProblem:
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    text = f"internal error{' in ' + where if where else ''}: {type(error).__name__}: {error}{place}"
+    return FileProblem(path, text, True, "".join(traceback.format_exception(error)))
+
+
+def _order(finding: Finding) -> tuple[Any, ...]:
+    return (finding.path, finding.span, finding.code, -SEVERITIES.index(finding.severity), finding.message)
+
+
+class _File:
+    """What a rule about the whole file is given (rule.FileContext)."""
+
+    def __init__(
+        self,
+        work: FileWork,
+        known: Registry,
+        problems: Sequence[Problem] = (),
+        suppressions: Sequence[SuppressionUse] = (),
+    ) -> None:
+        self.path = work.path
+        self.source = work.text
+        self.problems = problems
+        self.suppressions = suppressions
+        self.rule_names = known.names

@@ -1,0 +1,191 @@
+"""Lints files and folders: finds the files, lints each, puts the results together in a fixed order."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tritonlint.discovery import Discovery, Skipped, discover
+from tritonlint.finding import Certainty, Finding
+from tritonlint.lint import FileProblem, FileResult, lint_source, relevant
+from tritonlint.settings import Resolver, Settings
+
+if TYPE_CHECKING:
+    from tritonlint.suppressions import Suppressed
+    from tritonlint.targets import Targets
+
+PARALLEL_BYTES = 400_000  # of relevant files: below that a worker costs more to start than it saves
+PARALLEL_FILES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that a run found. `findings` are those of all files, in the order of the files."""
+
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
+    suppressed: tuple[Suppressed, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    files: int = 0  # read
+    relevant: int = 0  # of these, with Triton in them
+    kernels: int = 0
+    launches: int = 0
+    configs: int = 0
+    gpus: tuple[str, ...] = ()
+    triton: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()  # in words with the reason, one for each settings file
+    sources: Mapping[str, str] = field(default_factory=dict)  # of files with findings, for excerpts
+    wrong_path: bool = False  # a named path is not there or cannot be read
+    seconds: float = 0.0
+
+    @property
+    def internal_errors(self) -> bool:
+        return any(problem.internal for problem in self.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One relevant file with all that a worker needs."""
+
+    path: str
+    settings: Settings
+    targets: Targets
+    certainty: Certainty
+    size: int = 0
+
+
+def run_job(job: Job) -> FileResult:
+    """Lints one file; whatever goes wrong is in the result."""
+    try:
+        return lint_source(job.path, None, job.settings, targets=job.targets, certainty=job.certainty)
+    except Exception as error:
+        message = f"internal error: {type(error).__name__}: {error}"
+        return FileResult(job.path, problems=(FileProblem(job.path, message, True),))
+
+
+def lint_paths(
+    paths: Sequence[str],
+    resolver: Resolver,
+    *,
+    gpus: Sequence[str] | None = None,
+    triton: str | None = None,
+    certainty: Certainty = "likely",
+    jobs: int | None = None,
+    found: Discovery | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Report:
+    """Lints every file below `paths`. `jobs`: how many worker processes (None: as many as pay off).
+
+    `progress` is told (files done, files in all). Raises SettingsError, nothing for what it finds on disk.
+    """
+    start = time.perf_counter()
+    discovery = found or discover(paths, resolver)
+    problems = [FileProblem(entry.path, entry.reason) for entry in discovery.problems]
+    named = {os.path.normpath(path) for path in paths}
+    wrong = any(os.path.normpath(entry.path) in named for entry in discovery.problems)
+    skipped = list(discovery.skipped)
+    chosen: dict[Path | None, Targets] = {}
+    work: list[Job] = []
+    for path in discovery.files:
+        reason, data = _read(path)
+        if reason:
+            problems.append(FileProblem(path, reason))
+            wrong = wrong or os.path.normpath(path) in named
+            continue
+        if data is None:
+            skipped.append(Skipped(path, "larger than 16 MB"))
+            continue
+        if not relevant(path, data):
+            continue
+        settings = resolver.for_path(Path(path))
+        work.append(Job(path, settings, _targets(chosen, settings, path, gpus, triton), certainty, len(data)))
+    done: list[FileResult] = []
+    for result in _results(work, jobs):
+        done.append(result)
+        if progress is not None:
+            progress(len(done), len(work))
+    problems += [problem for result in done for problem in result.problems]
+    return Report(
+        findings=tuple(finding for result in done for finding in result.findings),
+        problems=tuple(problems),
+        suppressed=tuple(entry for result in done for entry in result.suppressed),
+        skipped=tuple(skipped),
+        files=len(discovery.files),
+        relevant=len(work),
+        kernels=sum(result.stats.kernels for result in done),
+        launches=sum(result.stats.launches for result in done),
+        configs=sum(result.stats.configs for result in done),
+        gpus=tuple(dict.fromkeys(gpu.name for targets in chosen.values() for gpu in targets.gpus)),
+        triton=tuple(dict.fromkeys(targets.triton_name for targets in chosen.values())),
+        targets=tuple(dict.fromkeys(targets.described() for targets in chosen.values())),
+        sources={result.path: result.source for result in done if result.findings},
+        wrong_path=wrong,
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _read(path: str) -> tuple[str, bytes | None]:
+    """(why it cannot be read, its bytes); no bytes and no reason for a file that is too large."""
+    from tritonlint.source.text import MAX_BYTES
+
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            return "is no regular file", None
+        if status.st_size > MAX_BYTES:
+            return "", None
+        return "", Path(path).read_bytes()
+    except FileNotFoundError:
+        return "a link that leads nowhere", None
+    except (OSError, ValueError) as error:
+        return f"cannot be read: {getattr(error, 'strerror', None) or error}", None
+
+
+def _targets(
+    chosen: dict[Path | None, Targets],
+    settings: Settings,
+    path: str,
+    gpus: Sequence[str] | None,
+    triton: str | None,
+) -> Targets:
+    """One choice for each settings file: what is installed or locked is looked up once."""
+    if settings.path not in chosen:
+        from tritonlint.targets import choose
+
+        chosen[settings.path] = choose(settings, Path(path).absolute().parent, gpus, triton)
+    return chosen[settings.path]
+
+
+def _results(work: Sequence[Job], jobs: int | None) -> Iterator[FileResult]:
+    """The results in the order of the jobs, whoever makes them."""
+    workers = _workers(work, jobs)
+    if workers <= 1:
+        for job in work:
+            yield run_job(job)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    with ProcessPoolExecutor(workers) as pool:
+        futures = [pool.submit(run_job, job) for job in work]
+        for job, future in zip(work, futures, strict=True):
+            try:
+                yield future.result()
+            except BrokenProcessPool:  # a worker died (out of memory, killed): this process tries it
+                yield run_job(job)
+            except Exception as error:
+                message = f"internal error: {type(error).__name__}: {error}"
+                yield FileResult(job.path, problems=(FileProblem(job.path, message, True),))
+
+
+def _workers(work: Sequence[Job], jobs: int | None) -> int:
+    if jobs is not None:
+        return max(1, min(jobs, len(work)))
+    if len(work) < PARALLEL_FILES or sum(job.size for job in work) < PARALLEL_BYTES:
+        return 1
+    return min(os.cpu_count() or 1, len(work), 16)

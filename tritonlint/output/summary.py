@@ -1,0 +1,60 @@
+"""The last lines of the text outputs: what was read, what was found, for which targets and why these."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tritonlint.finding import SEVERITIES
+from tritonlint.lint_many import Report
+from tritonlint.output.style import SEVERITY_COLOUR, Style
+
+
+def counted(count: int, noun: str) -> str:
+    """ "1 file", "2 files"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def summary_lines(report: Report, style: Style) -> list[str]:
+    counts = Counter(finding.severity for finding in report.findings)
+    parts = [
+        style.paint(counted(counts[level], {"info": "note"}.get(level, level)), SEVERITY_COLOUR[level])
+        for level in reversed(SEVERITIES)
+        if counts[level]
+    ]
+    fixable = sum(any(fix.safe for fix in finding.fixes) for finding in report.findings)
+    found = ", ".join(parts) if parts else style.paint("no findings", "green")
+    if report.suppressed:
+        found += f", {len(report.suppressed):,} suppressed"
+    if fixable:
+        found += f"; --fix mends {fixable:,}"
+    read = f"{counted(report.files, 'file')} read, {report.relevant:,} with Triton"
+    if report.relevant:
+        read += f" ({counted(report.kernels, 'kernel')}, {counted(report.configs, 'config')})"
+    if report.skipped:
+        read += f", {skipped_text(report)}"
+    lines = [f"{found}. {read}."]
+    lines += [f"Checked for {described}." for described in report.targets]
+    return lines
+
+
+def skipped_text(report: Report) -> str:
+    """ "3 skipped (2 ignored by .gitignore, 1 excluded by settings)"."""
+    reasons = Counter(entry.reason for entry in report.skipped)
+    why = ", ".join(f"{count:,} {reason}" for reason, count in reasons.most_common())
+    return f"{len(report.skipped):,} skipped ({why})"
+
+
+def problem_lines(report: Report, style: Style) -> list[str]:
+    """One line for each file that could not be read or linted."""
+    mark = style.paint("error", "red")
+    return [f"{problem.path}: {mark}: {problem.message}" for problem in report.problems]
+
+
+def statistics_lines(report: Report) -> list[str]:
+    """How often each rule spoke, most first."""
+    counts = Counter((finding.code, finding.name, finding.severity) for finding in report.findings)
+    width = max((len(f"{count:,}") for count in counts.values()), default=1)
+    return [
+        f"{count:>{width},}  {code} {name} ({severity})"
+        for (code, name, severity), count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    ]

@@ -1,0 +1,131 @@
+"""The text outputs: `concise`, one line a finding, and `full`, with the source and what would mend it."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from tritonlint.finding import Finding
+from tritonlint.lint_many import Report
+from tritonlint.output.style import SEVERITY_COLOUR, Style
+from tritonlint.span import Span
+
+MAX_EXCERPT = 160  # columns of a source line that are shown
+_TAB = 4
+
+
+def concise(report: Report, style: Style) -> list[str]:
+    """ "path:line:column: severity TL101 message [name]", for editors and grep."""
+    lines = []
+    for finding in report.findings:
+        place = f"{finding.path}:{finding.span.line}:{finding.span.column}"
+        level = style.paint(finding.severity, SEVERITY_COLOUR[finding.severity])
+        code = style.paint(finding.code, "bold")
+        name = style.paint(f"[{finding.name}]", "dim")
+        lines.append(f"{style.paint(place, 'bold')}: {level} {code} {one_line(finding.message)} {name}")
+    return lines
+
+
+def full(report: Report, style: Style) -> list[str]:
+    """Each finding with the source around it, what it rests on, and the help line."""
+    lines: list[str] = []
+    for finding in report.findings:
+        lines += _block(finding, report.sources.get(finding.path, ""), report, style)
+        lines.append("")
+    return lines
+
+
+def _block(finding: Finding, source: str, report: Report, style: Style) -> list[str]:
+    colour = SEVERITY_COLOUR[finding.severity]
+    head = style.paint(f"{finding.severity}[{finding.code}]", colour, "bold")
+    name = style.paint(f"({finding.name})", "dim")
+    lines = [f"{head}: {style.paint(one_line(finding.message), 'bold')} {name}"]
+    margin = len(str(max(finding.span.line, *(note.span.line for note in finding.related), 1)))
+    gutter = " " * margin
+    bar = style.paint("|", "blue")
+    arrow = style.paint("-->", "blue")
+    lines.append(f"{gutter} {arrow} {finding.path}:{finding.span.line}:{finding.span.column}")
+    excerpt = excerpt_lines(source, finding.span)
+    if excerpt:
+        text, carets = excerpt
+        number = style.paint(str(finding.span.line).rjust(margin), "blue")
+        lines += [
+            f"{gutter} {bar}",
+            f"{number} {bar} {text}",
+            f"{gutter} {bar} {style.paint(carets, colour)}",
+        ]
+    equals = style.paint("=", "blue")
+    for note in finding.related:
+        place = f"{note.path}:{note.span.line}:{note.span.column}"
+        lines.append(f"{gutter} {equals} {style.paint('see', 'bold')}: {place}: {one_line(note.message)}")
+    known = facts_line(finding)
+    if known:
+        lines.append(f"{gutter} {equals} {style.paint('known', 'bold')}: {known}")
+    if finding.help:
+        lines.append(f"{gutter} {equals} {style.paint('help', 'cyan', 'bold')}: {one_line(finding.help)}")
+    return lines
+
+
+def facts_line(finding: Finding) -> str:
+    """How sure it is and what that rests on: "likely, if x_ptr is *fp16 (default)"."""
+    parts = []
+    if finding.kernel:
+        parts.append(f"kernel {finding.kernel}")
+    if finding.gpus:
+        parts.append(f"on {', '.join(finding.gpus)}")
+    if finding.triton:
+        parts.append(f"Triton {finding.triton}")
+    sure = finding.certainty
+    if finding.assumptions:
+        shown = finding.assumptions[:3]
+        more = f" and {len(finding.assumptions) - 3} more" if len(finding.assumptions) > 3 else ""
+        parts.append(f"{sure}, if {'; '.join(shown)}{more}")
+    elif finding.gpus or finding.kernel:
+        parts.append(sure)
+    return ", ".join(parts)
+
+
+def excerpt_lines(source: str, span: Span) -> tuple[str, str] | None:
+    """The first line of a span and the carets below it; None where the source is not at hand."""
+    if not source:
+        return None
+    from tritonlint.source.text import split_lines
+
+    lines = split_lines(source)
+    if not 0 < span.line <= len(lines):
+        return None
+    line = lines[span.line - 1]
+    start = min(span.column - 1, len(line))
+    end = len(line.rstrip()) if span.end_line > span.line else min(span.end_column - 1, len(line))
+    indent = len(line) - len(line.lstrip())
+    cut = min(indent, start)  # shown without the indentation that is not part of it
+    text = _expand(line[cut:])
+    before = columns(_expand(line[cut:start]))
+    width = max(columns(_expand(line[cut : max(end, start + 1)])) - before, 1)
+    if before + 1 > MAX_EXCERPT:
+        return None
+    if columns(text) > MAX_EXCERPT:
+        text = text[: MAX_EXCERPT - 3] + "..."
+        width = max(1, min(width, MAX_EXCERPT - before))
+    return text, " " * before + "^" * width
+
+
+def _expand(text: str) -> str:
+    """Tabs as blanks, other characters that a terminal does not print as "?"."""
+    plain = text.replace("\t", " " * _TAB)
+    return "".join(char if char.isprintable() else "?" for char in plain)
+
+
+def columns(text: str) -> int:
+    """How many terminal columns a text takes: wide characters two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    total = 0
+    for char in text:
+        if unicodedata.combining(char):
+            continue
+        total += 2 if unicodedata.east_asian_width(char) in "WF" else 1
+    return total
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
