@@ -1,0 +1,113 @@
+"""`tritonlint rule`: what a rule looks for, why, and what would be better."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tritonlint.cli.main import CommandError
+
+if TYPE_CHECKING:
+    from tritonlint.rule import Rule
+
+
+@click.command(short_help="Explain a rule.")
+@click.argument("name", required=False, metavar="[CODE|NAME]")
+@click.option("--output-format", type=click.Choice(["text", "json", "markdown"]), default="text",
+              show_default=True)  # fmt: skip
+def command(name: str | None, output_format: str) -> int:
+    """What a rule looks for, why, an example, the better form, and when it does not apply.
+
+    Without a name: every rule, in one line each.
+    """
+    from tritonlint.registry import registry
+    from tritonlint.settings import near
+
+    known = registry()
+    for problem in known.problems:
+        click.echo(f"error: {problem}", err=True)
+    if name is None:
+        rules = known.rules
+    else:
+        rule = known.find(name)
+        if rule is None:
+            raise CommandError(f"unknown rule {name!r}{near(name, known.names)}")
+        rules = (rule,)
+    if output_format == "json":
+        objects = [rule_object(rule) for rule in rules]
+        text = json.dumps(objects[0] if name else objects, indent=2, ensure_ascii=False)
+    elif output_format == "markdown":
+        text = "\n\n".join(markdown(rule) for rule in rules)
+    elif name is None:
+        text = "\n".join(_table(rules))
+    else:
+        from tritonlint.output.style import style_for
+
+        text = "\n".join(plain(markdown(rules[0]).splitlines(), style_for(sys.stdout)))
+    click.echo(text)
+    return 0
+
+
+def rule_object(rule: Rule) -> dict[str, Any]:
+    """A rule as JSON; the texts are Markdown."""
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "severity": rule.severity,
+        "fixable": rule.fixable,
+        "what": rule.what,
+        "why": rule.why,
+        "example": rule.example,
+        "better": rule.better,
+        "when_not": rule.when_not,
+        "source": rule.source,
+    }
+
+
+def markdown(rule: Rule) -> str:
+    """The page of a rule: the same text for the terminal, the documentation, hover and SARIF."""
+    fix = {
+        "no": "no fix",
+        "safe": "fixed by `--fix`",
+        "unsafe": "fixed by `--unsafe-fixes`",
+    }[rule.fixable]
+    sections = (
+        ("What it looks for", rule.what),
+        ("Why", rule.why),
+        ("Example", rule.example),
+        ("Better", rule.better),
+        ("When it does not apply", rule.when_not),
+        ("Where the numbers come from", rule.source),
+    )
+    parts = [f"# {rule.code} {rule.name}", f"Default severity: `{rule.severity}`, {fix}."]
+    parts += [f"## {title}\n\n{text}" for title, text in sections if text]
+    return "\n\n".join(parts)
+
+
+def plain(lines: list[str], style: Any) -> list[str]:
+    """Markdown for a terminal: headings in bold, code indented, fences gone, long lines broken."""
+    import textwrap
+
+    shown: list[str] = []
+    code = False
+    for line in lines:
+        if line.startswith("```"):
+            code = not code
+        elif code:
+            shown.append(f"    {line}")
+        elif line.startswith("#"):
+            shown.append(style.paint(line.lstrip("# "), "bold"))
+        else:
+            shown += textwrap.wrap(line.replace("`", ""), 100, break_long_words=False) or [""]
+    return shown
+
+
+def _table(rules: tuple[Rule, ...]) -> list[str]:
+    width = max((len(rule.name) for rule in rules), default=0)
+    return [
+        f"{rule.code}  {rule.name:<{width}}  {rule.severity:<7}  {rule.what.split('. ')[0].rstrip('.')}"
+        for rule in rules
+    ]
