@@ -98,7 +98,8 @@ class GpuProfile(BaseModel):
         return self.flops.get(_rate_key(dtype))
 
     def numbers(self) -> list[tuple[str, float, str]]:
-        """(field, value, source) of every number that is known, in the order of the fields."""
+        """(field, value, source) of every number that is known, in the order of the fields; what the
+        architecture does not have (tensor memory, a reserved part) is left out."""
         rows: list[tuple[str, float, str]] = []
         for field in type(self).model_fields:
             value = getattr(self, field)
@@ -107,7 +108,7 @@ class GpuProfile(BaseModel):
                     (f"flops.{key}", rate, self.sources.get(f"flops.{key}", ""))
                     for key, rate in value.items()
                 ]
-            elif isinstance(value, int | float):
+            elif isinstance(value, int | float) and (value or field in self.sources):
                 rows.append((field, value, self.sources.get(field, "")))
         return rows
 
