@@ -1,0 +1,370 @@
+"""What a whole launch computes and moves, counted on the trace: FLOPs, and bytes with and without reuse.
+
+Loops count with their trip counts, tiles with all their elements (masked ones too: the hardware is kept just
+as busy). A number that would need a guess is None, and the step says what is missing.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tritonlint.kernel.ir import Block, Op, Trace, bits_of
+from tritonlint.scalars import Address, Known, Number, Scalars, both
+
+if TYPE_CHECKING:
+    from tritonlint.compiler.compiled import Compiled
+    from tritonlint.gpu.profile import GpuProfile
+    from tritonlint.model.roofline import Roofline
+    from tritonlint.model.waves import Waves
+
+MAX_PROGRAMS = 65_536  # that are gone through one by one
+MAX_OPERATIONS = 20_000
+
+_LOADS = frozenset({"tt.load", "tt.descriptor_load", "tt.descriptor_gather"})
+_STORES = frozenset(
+    {"tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_store", "tt.descriptor_scatter",
+     "tt.descriptor_reduce"}
+)  # fmt: skip
+_FLOAT = ("arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.negf", "arith.maxnumf", "arith.minnumf",
+          "arith.maximumf", "arith.minimumf", "arith.cmpf", "math.")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One load or store: bytes of a tile, how often each program does it, where its first tile begins.
+
+    `starts` are the offsets of the first round, one a program (or one for all); None where not known.
+    `moves`: later rounds of the loop are at other places.
+    """
+
+    argument: str
+    line: int
+    store: bool
+    tile_bytes: int
+    times: Number
+    starts: tuple[object, ...] | None
+    moves: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchWork:
+    """FLOPs (a multiply-add is two) and bytes of the whole launch; None where not known."""
+
+    programs: int
+    flops: int | None
+    bytes_min: int | None
+    bytes_tiled: int | None
+    accesses: tuple[Access, ...]
+    operand: str | None  # element type of the dots' operands, None without a dot
+    tensor_cores: bool
+    steps: tuple[str, ...]
+    _traffic: dict[tuple[int, int], int | None] = field(default_factory=dict, compare=False, repr=False)
+
+    def dram_bytes(self, gpu: GpuProfile, waves: Waves | None) -> int | None:
+        """Bytes from and to memory where programs of a wave share tiles and the L2 keeps what fits."""
+        from tritonlint.model.l2 import cache_bytes
+
+        cache = cache_bytes(gpu)
+        if self.bytes_min is None or cache is None or waves is None:
+            return None
+        key = (cache, waves.per_wave)
+        if key not in self._traffic:
+            self._traffic[key] = _dram(self, cache, waves.per_wave)
+        return self._traffic[key]
+
+    def time_on(self, gpu: GpuProfile, waves: Waves | None) -> Roofline | None:
+        from tritonlint.model.time import dot_rate, launch_time
+
+        moved = self.dram_bytes(gpu, waves)
+        if self.flops is None or moved is None or waves is None:
+            return None
+        if self.operand is not None:
+            rate = dot_rate(gpu, self.operand, tensor_cores=self.tensor_cores)
+        else:
+            rate = gpu.peak_flops("fp32")
+        return launch_time(gpu, flops=self.flops, bytes_dram=moved, peak_flops=rate, waves=waves)
+
+
+def measure(
+    trace: Trace, compiled: Compiled, grid: Sequence[int], values: Mapping[str, int]
+) -> LaunchWork | None:
+    """The work of a launch with that grid; `values` are run-time integers that are known. None where the
+    trace is not complete: then what is missing may be most of it."""
+    programs = 1
+    for size in grid:
+        programs *= size
+    if not trace.complete or programs <= 0:
+        return None
+    dims = [*grid, 1, 1][:3]
+    seen = min(programs, MAX_PROGRAMS)
+    ids = [
+        [number % dims[0] for number in range(seen)],
+        [number // dims[0] % dims[1] for number in range(seen)],
+        [number // (dims[0] * dims[1]) for number in range(seen)],
+    ]
+    walk = _Walk(Scalars(ids, dims))
+    # Seeded, so that two runs say the same; odd and large, so that sums of products do not meet by chance.
+    chance = random.Random(0)
+    for argument in trace.function.arguments:
+        if argument.value.type.is_pointer or argument.value.type.element.startswith("tensordesc"):
+            walk.scalars.set(argument.value, Known(Address(argument.name, 0)))
+        elif argument.name in values:
+            walk.scalars.set(argument.value, Known(int(values[argument.name])))
+        elif argument.value.type.element.startswith("i"):
+            walk.scalars.set(argument.value, Known(chance.randrange(1 << 40, 1 << 41) | 1, made_up=True))
+    walk.block(trace.function.body, 1)
+    return _summed(walk, compiled, programs, seen)
+
+
+class _Walk:
+    """Goes through a trace once, loops twice (their first two rounds), and counts."""
+
+    def __init__(self, scalars: Scalars) -> None:
+        self.scalars = scalars
+        self.accesses: list[Access] = []
+        self.dot_flops: Number = 0
+        self.other_flops: Number = 0
+        self.dots = 0
+        self.operand: str | None = None
+        self.missing: list[str] = []
+        self._left = MAX_OPERATIONS
+
+    def miss(self, reason: str) -> None:
+        if reason not in self.missing:
+            self.missing.append(reason)
+
+    def block(self, block: Block, times: Number) -> None:
+        for op in block.ops:
+            self._left -= 1
+            if self._left < 0:
+                self.miss("the kernel is too large to be counted")
+                return
+            if op.name == "scf.for":
+                self._loop(op, times)
+            elif op.name == "scf.if":
+                self._branch(op, times)
+            elif op.name in ("scf.while", "cf.cond_br", "tt.call"):
+                self.miss(f"line {op.line}: how often it runs is not known")
+            elif op.name == "tt.dot" or op.name == "tt.dot_scaled":
+                self._dot(op, times)
+            elif op.name in _LOADS or op.name in _STORES:
+                self._access(op, times)
+            else:
+                self._count(op, times)
+                self.scalars.run(op)
+
+    def _loop(self, op: Op, times: Number) -> None:
+        low, high, step = (self.scalars.number(operand) for operand in op.operands[:3])
+        if low is None or high is None or step is None:
+            self.miss(f"line {op.line}: how often the loop runs is not known")
+            return
+        try:
+            span = both(lambda a, b: b - a, low, high)
+            rounds = both(lambda whole, by: max(0, -(-whole // by)), span, step)
+        except ZeroDivisionError:
+            self.miss(f"line {op.line}: the loop has step 0")
+            return
+        body = op.blocks[0]
+        first = len(self.accesses)
+        carried = [self.scalars.get(value) for value in op.operands[3:]]
+        inside = both(lambda a, b: a * b, times, rounds)
+        self._round(body, Known(low), carried, inside)
+        yielded = [self.scalars.get(value) for value in body.ops[-1].operands] if body.ops else []
+        found = self.accesses[first:]
+        # The second round, only to see which addresses move on.
+        after = (self.dot_flops, self.other_flops, self.dots)
+        del self.accesses[first:]
+        self._round(body, Known(both(lambda a, b: a + b, low, step)), yielded, inside)
+        second = self.accesses[first:]
+        del self.accesses[first:]
+        self.dot_flops, self.other_flops, self.dots = after
+        for one, other in zip(found, second, strict=False):
+            moves = one.moves or (one.starts is not None and one.starts != other.starts)
+            self.accesses.append(Access(one.argument, one.line, one.store, one.tile_bytes, one.times, one.starts,
+                                        moves))  # fmt: skip
+        for result in op.results:
+            self.scalars.set(result, None)
+
+    def _round(self, body: Block, index: Known, carried: Sequence[Known | None], times: Number) -> None:
+        self.scalars.set(body.args[0], index)
+        for value, known in zip(body.args[1:], carried, strict=False):
+            self.scalars.set(value, known)
+        self.block(body, times)
+
+    def _branch(self, op: Op, times: Number) -> None:
+        condition = self.scalars.number(op.operands[0])
+        if not isinstance(condition, int):
+            if any(_weighs(block) for block in op.blocks):
+                self.miss(f"line {op.line}: which branch is taken is not known")
+            return
+        taken = 0 if condition else 1
+        if taken < len(op.blocks):
+            block = op.blocks[taken]
+            self.block(block, times)
+            if block.ops:
+                for result, value in zip(op.results, block.ops[-1].operands, strict=False):
+                    self.scalars.set(result, self.scalars.get(value))
+
+    def _dot(self, op: Op, times: Number) -> None:
+        a, b = op.operands[0].type, op.operands[1].type
+        out = op.results[0].type
+        k = (a.shape or (1,))[-1]
+        if op.name == "tt.dot_scaled" and op.attrs.get("a_type") in ("e2m1", "fp4"):
+            k *= 2 if op.attrs.get("lhs_k_pack", True) else 1
+        flops = 2 * out.elements * k
+        self.dot_flops = both(lambda total, count: total + flops * count, self.dot_flops, times)
+        self.dots += 1
+        self.operand = self.operand or (a.element if a.bits >= b.bits else b.element)
+
+    def _count(self, op: Op, times: Number) -> None:
+        if op.name in ("tt.reduce", "tt.scan"):
+            elements = sum(operand.type.elements for operand in op.operands[:1])
+        elif op.results and op.name.startswith(_FLOAT):
+            elements = op.results[0].type.elements
+        else:
+            return
+        self.other_flops = both(lambda total, count: total + elements * count, self.other_flops, times)
+
+    def _access(self, op: Op, times: Number) -> None:
+        store = op.name in _STORES
+        shaped = op.results[0].type if op.results else op.operands[1].type
+        if op.name in ("tt.descriptor_store", "tt.descriptor_reduce", "tt.descriptor_scatter"):
+            shaped = op.operands[1].type
+        known = self.scalars.get(op.operands[0])
+        starts: tuple[object, ...] | None = None
+        argument = ""
+        if known is not None and isinstance(known.value, Address):
+            argument = known.value.argument
+            if op.name.startswith("tt.descriptor"):
+                parts = [self.scalars.get(operand) for operand in op.operands[2 if store else 1 :]]
+                numbers = [
+                    part.value for part in parts if part is not None and not isinstance(part.value, Address)
+                ]
+                starts = _together(numbers) if len(numbers) == len(parts) else None
+            elif known.value.offset is not None and not isinstance(known.value.offset, tuple):
+                starts = _together([known.value.offset])
+        if not argument:
+            self.miss(f"line {op.line}: what the pointer points to is not known")
+        elif starts is None:
+            self.miss(f"line {op.line}: where the tiles begin is not known")
+        tile_bytes = shaped.elements * bits_of(shaped.element) // 8
+        self.accesses.append(Access(argument, op.line, store, tile_bytes, times, starts, False))
+
+
+def _together(numbers: Sequence[Number]) -> tuple[object, ...]:
+    """One key a program out of several coordinates; a single key where no program differs."""
+    lists = [number for number in numbers if isinstance(number, list)]
+    if not lists:
+        return (tuple(numbers),)
+    size = len(lists[0])
+    columns = [number if isinstance(number, list) else [number] * size for number in numbers]
+    return tuple(zip(*columns, strict=True))
+
+
+def _weighs(block: Block) -> bool:
+    """Is there anything in a branch that would count?"""
+    return any(
+        op.name in _LOADS
+        or op.name in _STORES
+        or op.name.startswith("tt.dot")
+        or any(map(_weighs, op.blocks))
+        for op in block.ops
+    )
+
+
+def _total(number: Number, programs: int, seen: int) -> int | None:
+    """A count a program, summed over all; None where programs differ and not all were gone through."""
+    if isinstance(number, int):
+        return number * programs
+    return sum(number) if seen == programs else None
+
+
+def _strip(access: Access) -> int | None:
+    """Bytes of all rounds of one tile."""
+    if not isinstance(access.times, int):
+        return None
+    return access.tile_bytes * (access.times if access.moves else min(access.times, 1))
+
+
+def _least(accesses: Sequence[Access], programs: int, seen: int) -> int | None:
+    """Bytes where every tile that is read or written at all comes or goes once."""
+    known: dict[tuple[str, bool, int], set[object]] = {}
+    for access in accesses:
+        strip = _strip(access)
+        if access.starts is None or strip is None:
+            return None
+        known.setdefault((access.argument, access.store, strip), set()).update(access.starts)
+    total = 0
+    for (_, _, strip), starts in known.items():
+        count = len(starts)
+        if seen < programs and count > 1:
+            # Not all were gone through: if the first ones all differ, so do the rest.
+            if count < seen:
+                return None
+            count = programs
+        total += strip * count
+    return total
+
+
+def _summed(walk: _Walk, compiled: Compiled, programs: int, seen: int) -> LaunchWork:
+    counting = [
+        reason for reason in walk.missing if "tiles begin" not in reason and "points to" not in reason
+    ]
+    flops = None if counting else _total(walk.dot_flops if walk.dots else walk.other_flops, programs, seen)
+    tiled: int | None = None if counting else 0
+    for access in walk.accesses:
+        moved = _total(access.times, programs, seen)
+        tiled = None if tiled is None or moved is None else tiled + moved * access.tile_bytes
+    least = None if walk.missing else _least(walk.accesses, programs, seen)
+    steps = [f"not counted: {reason}" for reason in walk.missing[:4]]
+    if flops is not None:
+        kind = "in products" if walk.dots else "in floating point"
+        steps.append(f"FLOPs {kind}: {flops // programs:,} a program x {programs:,} programs = {flops:,}")
+    if tiled is not None:
+        steps.append(f"bytes, each program its tiles: {tiled:,}")
+    if least is not None and tiled:
+        ratio = tiled / least if least else 0.0
+        steps.append(f"bytes, each tile once: {least:,} ({ratio:.1f}x less)")
+    return LaunchWork(
+        programs=programs,
+        flops=flops,
+        bytes_min=least,
+        bytes_tiled=tiled,
+        accesses=tuple(walk.accesses),
+        operand=walk.operand if walk.dots else None,
+        tensor_cores=compiled.tensor_cores != "none",
+        steps=tuple(steps),
+    )
+
+
+def _dram(work: LaunchWork, cache_bytes: int, per_wave: int) -> int | None:
+    """Bytes from and to memory. Programs of a wave walk their loops together, so that a strip (all rounds of
+    one tile) that several of them read comes once; from wave to wave a strip stays while all that was touched
+    since fits the cache (least recently used goes first). What is written goes to memory once."""
+    if work.bytes_tiled is None or work.bytes_min is None or work.programs > MAX_PROGRAMS:
+        return work.bytes_min  # of so many programs, tiles all differ, or bytes_min would not be known
+    reads = [access for access in work.accesses if not access.store]
+    written = _least([access for access in work.accesses if access.store], work.programs, work.programs) or 0
+    fetched = held = 0
+    cache: dict[tuple[str, object, int], None] = {}
+    for start in range(0, work.programs, max(1, per_wave)):
+        wave: dict[tuple[str, object, int], None] = {}
+        for access in reads:
+            starts, strip = access.starts or (), _strip(access) or 0
+            part = starts if len(starts) == 1 else starts[start : start + per_wave]
+            wave.update(dict.fromkeys((access.argument, key, strip) for key in part))
+        for entry in wave:
+            if entry in cache:
+                del cache[entry]  # and put back as the most recently used
+            else:
+                fetched += entry[2]
+                held += entry[2]
+            cache[entry] = None
+        while held > cache_bytes and cache:
+            oldest = next(iter(cache))
+            del cache[oldest]
+            held -= oldest[2]
+    return fetched + written
