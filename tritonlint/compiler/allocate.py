@@ -1,9 +1,10 @@
 """Offsets of shared-memory buffers, as Triton's own allocator gives them (lib/Analysis/Allocation.cpp).
 
-A buffer has a size, an alignment and an interval of program positions over which it is live. The allocator places each
-buffer at the lowest free offset of a skyline over (offset, interval) slots, then repairs the overlaps that are left with
-first-fit graph colouring until none remains. The total is the largest end of a buffer, not rounded up. This is not an
-optimal packing, so the peak of what is live is only a lower bound of it (`live_peak`).
+A buffer has a size, an alignment and an interval of program positions over which it is live. The allocator
+places each buffer at the lowest free offset of a skyline over (offset, interval) slots, then repairs the
+overlaps that are left with first-fit graph colouring until none remains. The total is the largest end of a
+buffer, not rounded up. This is not an optimal packing, so the peak of what is live is only a lower bound of
+it (`live_peak`).
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ _ROUNDS = 64  # of the repair loop: each one raises offsets, real kernels need o
 class Buffer:
     """One allocation: bytes, alignment in bytes, live over positions [start, end).
 
-    `branch` tells buffers of regions that run at the same time apart: (region group, region) for a buffer inside a
-    partition of a warp-specialized region, else None; two of one group but different regions never share memory.
+    `branch` tells buffers of regions that run at the same time apart: (region group, region) for a buffer
+    inside a partition of a warp-specialized region, else None; two of one group but different regions never
+    share memory.
     """
 
     size: int
@@ -50,8 +52,8 @@ def allocate(buffers: Sequence[Buffer], *, largest_first: bool = True, legacy_of
     """Give every buffer its offset and return the total in bytes.
 
     `buffers` are in the order in which the compiler meets them: explicit allocations first, then scratch.
-    `largest_first` sorts by falling size before placing; `legacy_offsets` is the repair step of the oldest releases,
-    which multiplied the bump by the colour instead of aligning it.
+    `largest_first` sorts by falling size before placing; `legacy_offsets` is the repair step of the oldest
+    releases, which multiplied the bump by the colour instead of aligning it.
     """
     order = [buffer for buffer in buffers if buffer.size > 0]
     if not order:
@@ -84,7 +86,8 @@ def live_peak(buffers: Sequence[Buffer]) -> int:
 
 
 def _place(buffers: Sequence[Buffer]) -> None:
-    """First placement: take the lowest slot, give it to the first buffer that meets this slot and no other one."""
+    """First placement: take the lowest slot, give it to the first buffer that meets this slot and no other
+    one."""
     slots: list[tuple[int, int, int]] = [(0, 0, FOREVER)]
     waiting = list(buffers)
     while waiting:

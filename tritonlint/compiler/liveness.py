@@ -1,9 +1,9 @@
 """Which shared memory is live when: the buffers of a graph with their intervals.
 
 Positions number the operations in program order, what an operation holds right after it, as the blocks stand
-once control flow is lowered. A value is live from its definition to its last use; one that is used inside a loop
-but comes from outside is live to the end of that loop, since the next iteration needs it again. A buffer is live
-as long as any value that may point to it (lib/Analysis/Allocation.cpp, Alias.cpp).
+once control flow is lowered. A value is live from its definition to its last use; one that is used inside a
+loop but comes from outside is live to the end of that loop, since the next iteration needs it again. A buffer
+is live as long as any value that may point to it (lib/Analysis/Allocation.cpp, Alias.cpp).
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def alloc_alignment(value: GValue, release: Release) -> int:
 
 
 def held_memory(graph: Graph, release: Release, scratch_bytes: Callable[[GOp], int]) -> list[Held]:
-    """All buffers of the function in the order in which the compiler meets them: local allocations first, then
-    the scratch of single operations. `scratch_bytes` gives the scratch of an operation (0 for none)."""
+    """All buffers of the function in the order in which the compiler meets them: local allocations first,
+    then the scratch of single operations. `scratch_bytes` gives the scratch of an operation (0 for none)."""
     numbering = _Numbering(graph)
     explicit: list[Held] = []
     scratch: list[Held] = []

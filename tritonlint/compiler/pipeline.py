@@ -9,13 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tritonlint.compiler.graph import GOp, Graph
+from tritonlint.compiler.pipeline_dot_chain import pipeline_dot_chain
 from tritonlint.compiler.pipeline_expand import expand
 from tritonlint.compiler.pipeline_latency import can_pipeline, load_latencies, num_stages_of
+from tritonlint.compiler.pipeline_levels import can_pipeline_levels, pipeline_levels, pipeline_outer
 from tritonlint.compiler.pipeline_loads import LOADS, TCGEN05, Axis
 from tritonlint.compiler.pipeline_lower import lower_loads
 from tritonlint.compiler.pipeline_schedule import Schedule, schedule_loop
 from tritonlint.compiler.pipeline_tcgen05 import lower_mmas, mma_latencies
 from tritonlint.compiler.releases import Release
+from tritonlint.compiler.tma import pipeline_stores
 
 _BARRIERS = frozenset({"gpu.barrier", "ttg.barrier", "tt.debug_barrier"})
 _PRINTS = frozenset({"tt.print", "tt.assert"})
@@ -76,7 +79,7 @@ def pipeline_latencies(graph: Graph, release: Release, num_stages: int, axis: Ax
                 report.stopped_by = report.stopped_by or stopped
                 _note(report, loads, {}, f"{stopped} in the loop stops pipelining")
                 continue
-        schedule = schedule_loop(loop, latency)
+        schedule = schedule_loop(loop, latency, share_cluster=release.carried_share_cluster)
         if not schedule.at:
             _note(report, loads, reasons, "no dot uses it")
             continue
@@ -96,6 +99,57 @@ def pipeline_latencies(graph: Graph, release: Release, num_stages: int, axis: Ax
     for loop, schedule in planned:
         order = [(op, stage) for op, stage, _ in schedule.in_order(loop.body)]
         expand(loop, order, peel=release.peels_tcgen05_epilogue and _waits_last(schedule))
+    return report
+
+
+def pipeline(graph: Graph, release: Release, num_stages: int, axis: Axis) -> PipelineReport:
+    """Pipeline the loops of the graph in place, and move the staging tiles of descriptor stores."""
+    if release.pipeliner == "latencies":
+        report = pipeline_latencies(graph, release, num_stages, axis)
+    else:
+        report = _pipeline_before_latencies(graph, release, num_stages, axis)
+    if release.pipeliner in ("latencies", "levels"):
+        pipeline_stores(graph, release, num_stages)
+    return report
+
+
+def _pipeline_before_latencies(graph: Graph, release: Release, num_stages: int, axis: Axis) -> PipelineReport:
+    report = PipelineReport()
+    outer_loops: dict[GOp, None] = {}
+    for loop in loops_of(graph):
+        stages = num_stages_of(loop, num_stages) if release.pipeliner == "levels" else num_stages
+        loads = [op for op in loop.body.ops if op.name in LOADS]
+        notes = {
+            op: LoadChoice(op.line, op.path, op.result.shape, op.result.type.element, 0, "no dot uses it")
+            for op in loads
+        }
+        report.loads.extend(notes.values())
+        all_stages = release.pipeliner == "all_stages"
+        if stages <= 1 or not (all_stages or can_pipeline_levels(loop)):
+            for note in notes.values():
+                note.why_not = "num_stages is 1" if stages <= 1 else "only innermost loops are pipelined"
+            continue
+        outer = loop.parent
+        if release.pipeliner == "levels":
+            machine = (graph.num_warps, graph.threads_per_warp, graph.num_ctas)
+            result = pipeline_levels(loop, stages, axis, release, machine)
+        else:
+            result = pipeline_dot_chain(loop, stages, axis, all_stages=all_stages)
+        for op, note in notes.items():
+            if op in result.buffers:
+                note.buffers, note.why_not = result.buffers[op], ""
+            elif op in result.reasons:
+                note.why_not = result.reasons[op]
+        if (
+            release.pipeliner == "levels"
+            and result.loop is not None
+            and outer is not None
+            and outer.name == "scf.for"
+            and num_stages_of(outer, num_stages) > 1
+        ):
+            outer_loops[outer] = None
+    for outer in outer_loops:
+        pipeline_outer(outer)
     return report
 
 

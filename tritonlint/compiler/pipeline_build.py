@@ -51,9 +51,7 @@ def memory_value(
     shape: tuple[int, ...], element: str, encoding: Any, *, mutable: bool = True, memory: str = "shared"
 ) -> GValue:
     """A memory descriptor."""
-    return GValue(
-        ir.Type(element, shape), encoding, memory=memory, mutable=mutable, alloc_shape=shape
-    )
+    return GValue(ir.Type(element, shape), encoding, memory=memory, mutable=mutable, alloc_shape=shape)
 
 
 def buffer_alloc(loop: GOp, load: GOp, encoding: Any, buffers: int) -> GOp:
@@ -91,7 +89,11 @@ def barrier_alloc(loop: GOp, near: GOp, count: int, num_ctas: int) -> GOp:
 def _view(ring: GValue, index: int | str) -> GOp:
     shape = ring.shape[1:]
     view = GValue(
-        ring.type.with_shape(shape), ring.encoding, memory=ring.memory, mutable=ring.mutable, alloc_shape=shape
+        ring.type.with_shape(shape),
+        ring.encoding,
+        memory=ring.memory,
+        mutable=ring.mutable,
+        alloc_shape=shape,
     )
     return GOp("ttg.memdesc_index", (ring,), [view], {"index": index})
 

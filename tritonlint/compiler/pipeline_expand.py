@@ -150,9 +150,7 @@ class _Expander:
                 crossing[value] = (made, max(last, stage))
         return crossing
 
-    def _new_loop(
-        self, crossing: dict[GValue, tuple[int, int]]
-    ) -> tuple[GOp, dict[tuple[GValue, int], int]]:
+    def _new_loop(self, crossing: dict[GValue, tuple[int, int]]) -> tuple[GOp, dict[tuple[GValue, int], int]]:
         loop, body = self.loop, self.body
         inits: list[GValue] = []
         for position, value in enumerate(body.terminator.operands):
@@ -187,9 +185,7 @@ class _Expander:
         slots: dict[tuple[GValue, int], int],
     ) -> None:
         loop, body, block = self.loop, self.body, fresh.body
-        mapping: dict[GValue, GValue] = {
-            old: block.args[position] for position, old in enumerate(body.args)
-        }
+        mapping: dict[GValue, GValue] = {old: block.args[position] for position, old in enumerate(body.args)}
         ops: list[GOp] = []
         shifted: dict[int, GValue] = {}
         for op, stage in self.order:

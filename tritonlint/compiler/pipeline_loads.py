@@ -6,10 +6,12 @@ pipelined through shared memory (canBeConvertedToAsyncLoad, getCopyVecBytes in P
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Protocol
 
 from tritonlint.compiler.encodings import (
+    Blocked,
     CtaLayout,
     Distributed,
     DotOperand,
@@ -54,6 +56,9 @@ class Axis(Protocol):
 
     def mask_alignment(self, mask: GValue) -> int:
         """Elements in a row that a mask treats alike."""
+
+    def coalesced_layout(self, op: GOp) -> Blocked:
+        """The layout in which a load would be coalesced best."""
 
 
 def is_zero_constant(value: GValue) -> bool:
@@ -106,8 +111,8 @@ def async_width_bits(op: GOp, axis: Axis) -> int:
 
 @lru_cache(maxsize=16384)
 def offset_bits(encoding: Shared, shape: Shape) -> tuple[int, ...] | None:
-    """For each bit of an element's position (dimension 0 lowest), the bits of its offset in elements; None for
-    an encoding without such a form. The shape is what one CTA holds."""
+    """For each bit of an element's position (dimension 0 lowest), the bits of its offset in elements; None
+    for an encoding without such a form. The shape is what one CTA holds."""
     rank = len(shape)
     if isinstance(encoding, SharedLinear) or (isinstance(encoding, SwizzledShared) and rank == 0):
         return None
@@ -150,8 +155,8 @@ def offset_bits(encoding: Shared, shape: Shape) -> tuple[int, ...] | None:
 
 @lru_cache(maxsize=16384)
 def copy_vector_elements(register: Distributed, shared: Shared, shape: Shape) -> int:
-    """Elements that are neighbours both in one thread and in memory (getNumConsecutiveInOut of the layout that
-    leads from registers to offsets)."""
+    """Elements that are neighbours both in one thread and in memory (getNumConsecutiveInOut of the layout
+    that leads from registers to offsets)."""
     part = shape_per_cta(shape, cta_of(shared))
     bits = offset_bits(shared, part)
     if bits is None:
@@ -182,10 +187,6 @@ def copy_vector_elements(register: Distributed, shared: Shared, shape: Shape) ->
 
 def _without_cta(encoding: Distributed) -> Distributed:
     """The encoding of one CTA's part."""
-    from dataclasses import replace
-
-    from tritonlint.compiler.encodings import Blocked
-
     return replace(encoding, cta_layout=None) if isinstance(encoding, Blocked) else encoding
 
 

@@ -131,9 +131,7 @@ def _needs_extra_buffer(load: GOp, release: Release) -> bool:
     return any(user.name == "ttng.warp_group_dot" for user in non_view_users(alloc.result))
 
 
-def find_async_loads(
-    loop: GOp, schedule: Schedule, axis: Axis, release: Release
-) -> list[AsyncLoad]:
+def find_async_loads(loop: GOp, schedule: Schedule, axis: Axis, release: Release) -> list[AsyncLoad]:
     """The loads of the body that get buffers, in program order."""
     found: list[AsyncLoad] = []
     for op in loop.body.ops[:-1]:
@@ -303,7 +301,11 @@ def _to_descriptor_copy(entry: AsyncLoad, loop: GOp, schedule: Schedule) -> None
     use = first_use([load], loop, schedule)
     builder = StageBuilder(schedule, schedule.at[load])
     view = view_before(builder, load, alloc.result, "insert")
-    name = "ttng.async_tma_gather" if load.name == "tt.descriptor_gather" else "ttng.async_tma_copy_global_to_local"
+    name = (
+        "ttng.async_tma_gather"
+        if load.name == "tt.descriptor_gather"
+        else "ttng.async_tma_copy_global_to_local"
+    )
     builder.before(load, name, (*load.operands, entry.barrier, view))
     if use is not None:
         builder.place = schedule.at[use]
@@ -321,8 +323,8 @@ def _read(
     schedule: Schedule,
     after: GOp | None = None,
 ) -> None:
-    """Let the users of a load read the buffer: allocations in the same encoding are replaced by it, everything
-    else gets a local load (replaceUsesWithLocalLoad)."""
+    """Let the users of a load read the buffer: allocations in the same encoding are replaced by it,
+    everything else gets a local load (replaceUsesWithLocalLoad)."""
     result = load.result
     gone = [
         user

@@ -1,9 +1,9 @@
 """The coarse schedule of a loop: a stage and a cluster for each operation of its body.
 
 A stage says in which iteration after its own an operation runs; clusters order the operations of one
-iteration of the pipelined loop. The rules are those of Triton's Schedule.cpp and ScheduleLoops.cpp: operations
-with a latency push their users to later stages, then dependencies are pulled to their users, values carried
-from the iteration before go one stage later, and everything else to the last stage.
+iteration of the pipelined loop. The rules are those of Triton's Schedule.cpp and ScheduleLoops.cpp:
+operations with a latency push their users to later stages, then dependencies are pulled to their users,
+values carried from the iteration before go one stage later, and everything else to the last stage.
 """
 
 from __future__ import annotations
@@ -322,14 +322,17 @@ def schedule_dependencies(loop: GOp, schedule: Schedule, *, if_earlier: bool = T
                 schedule.insert_dependencies(op, stage, cluster, through_args=False, if_earlier=if_earlier)
 
 
-def schedule_carried(loop: GOp, schedule: Schedule, *, if_earlier: bool = True) -> None:
+def schedule_carried(
+    loop: GOp, schedule: Schedule, *, if_earlier: bool = True, share_cluster: bool = False
+) -> None:
     """Values that come from the iteration before: one stage later, in a cluster right before their user.
 
-    Loads go with their user.
+    Loads go with their user. `share_cluster`: the values of all users go to one cluster, before the first.
     """
     body = loop.body
     stages = schedule.stages
     fresh: dict[Cluster, Cluster] = {}
+    first: Cluster | None = None
     for op in body.ops[:-1]:
         place = schedule.at.get(op)
         if place is None or place[0] == stages - 1:
@@ -347,11 +350,13 @@ def schedule_carried(loop: GOp, schedule: Schedule, *, if_earlier: bool = True) 
                     producer, stage, cluster, through_args=True, if_earlier=if_earlier
                 )
                 continue
-            if cluster not in fresh:
-                fresh[cluster] = schedule.new_before(cluster)
-            schedule.insert_if_absent(producer, stage + 1, fresh[cluster])
+            key = first if share_cluster and first is not None else cluster
+            if key not in fresh:
+                first = key
+                fresh[key] = schedule.new_before(cluster)
+            schedule.insert_if_absent(producer, stage + 1, fresh[key])
             schedule.insert_dependencies(
-                producer, stage + 1, fresh[cluster], through_args=True, if_earlier=if_earlier
+                producer, stage + 1, fresh[key], through_args=True, if_earlier=if_earlier
             )
 
 
@@ -374,13 +379,13 @@ def schedule_rest(loop: GOp, schedule: Schedule, after_prologue: Cluster) -> Non
         schedule.insert(op, last, cluster)
 
 
-def schedule_loop(loop: GOp, latency: Mapping[GOp, int]) -> Schedule:
+def schedule_loop(loop: GOp, latency: Mapping[GOp, int], *, share_cluster: bool = False) -> Schedule:
     """The whole schedule of a loop from its latencies; without entries if nothing has one."""
     schedule = schedule_by_latency(loop, latency)
     if not schedule.at:
         return schedule
     after_prologue = place_ifs(loop, schedule)
     schedule_dependencies(loop, schedule)
-    schedule_carried(loop, schedule)
+    schedule_carried(loop, schedule, share_cluster=share_cluster)
     schedule_rest(loop, schedule, after_prologue)
     return schedule

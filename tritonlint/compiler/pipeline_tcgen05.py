@@ -1,9 +1,9 @@
 """Products on tensor memory (tcgen05) in a pipelined loop: MMAv5PipelineUtility.cpp, AssignLatencies.cpp and
 the second half of LowerLoops.cpp (3.4 and newer).
 
-Such a product runs asynchronously and reports to a barrier in shared memory. Where its operands allow, the wait
-for it comes one stage later; where its accumulator is read in the loop, that is only possible with a second
-accumulator.
+Such a product runs asynchronously and reports to a barrier in shared memory. Where its operands allow, the
+wait for it comes one stage later; where its accumulator is read in the loop, that is only possible with a
+second accumulator.
 """
 
 from __future__ import annotations
@@ -84,9 +84,7 @@ def _can_be_async(load: GOp, release: Release) -> bool:
     return copy_vector_bytes(result.encoding, encoding, result.shape, result.type.element) >= 4
 
 
-def _check_operands(
-    mma: GOp, loop: GOp, release: Release, is_pipelined: Callable[[GOp], bool]
-) -> _Operands:
+def _check_operands(mma: GOp, loop: GOp, release: Release, is_pipelined: Callable[[GOp], bool]) -> _Operands:
     state = _Operands()
     if accumulator_alloc(mma, loop) is None:
         return state
@@ -173,7 +171,12 @@ def _can_have_second_accumulator(mma: GOp, loop: GOp, release: Release) -> bool:
         seen.add(flag)
         first = loop.operands[flag.index + 2]
         flag = body.terminator.operands[flag.index - 1]
-    if release.tcgen05_flag_through_loop and first is not None and _is_number(first, 0) and _is_number(flag, 1):
+    if (
+        release.tcgen05_flag_through_loop
+        and first is not None
+        and _is_number(first, 0)
+        and _is_number(flag, 1)
+    ):
         return True
     return flag.op is not None and defined_inside(flag, loop)
 
@@ -306,9 +309,7 @@ def lower_mmas(loop: GOp, schedule: Schedule, own: dict[GOp, int], release: Rele
             _lower_mma(mma, loop, schedule, own[mma], release, num_ctas)
 
 
-def _lower_mma(
-    mma: GOp, loop: GOp, schedule: Schedule, own: int, release: Release, num_ctas: int
-) -> None:
+def _lower_mma(mma: GOp, loop: GOp, schedule: Schedule, own: int, release: Release, num_ctas: int) -> None:
     body = loop.body
     memory = accumulator(mma)
     users = [user.ancestor_in(body) for user in memory.uses if user.is_inside(loop)]

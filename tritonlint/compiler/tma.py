@@ -1,8 +1,8 @@
 """Loads and stores through tensor descriptors: staging of stores in loops, and what becomes of the rest.
 
-A store (or reduction, or scatter) goes through a tile in shared memory. In a loop with more than one stage that
-tile is allocated once, before the loop, for all stores of one shape and type (TMAStoresPipeline.cpp); anywhere
-else, and for loads that are not pipelined, it is allocated on the spot (TMALowering.cpp).
+A store (or reduction, or scatter) goes through a tile in shared memory. In a loop with more than one stage
+that tile is allocated once, before the loop, for all stores of one shape and type (TMAStoresPipeline.cpp);
+anywhere else, and for loads that are not pipelined, it is allocated on the spot (TMALowering.cpp).
 """
 
 from __future__ import annotations
@@ -19,11 +19,7 @@ _ATOMICS = frozenset({"tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_poll"})
 
 def pipeline_stores(graph: Graph, release: Release, num_stages: int) -> None:
     """Move the staging tiles of stores out of the loops that are pipelined."""
-    loops = [
-        op
-        for op in graph.walk_post()
-        if op.name == "scf.for" and num_stages_of(op, num_stages) > 1
-    ]
+    loops = [op for op in graph.walk_post() if op.name == "scf.for" and num_stages_of(op, num_stages) > 1]
     if release.tma_stores_in_while and num_stages > 1:
         loops += [op for op in graph.walk_post() if op.name == "scf.while"]
     for loop in loops:
@@ -65,9 +61,7 @@ def _pipeline_stores_of(loop: GOp) -> None:
         key = (value.shape, value.type.element)
         if key not in tiles:
             tile = memory_value(value.shape, value.type.element, descriptor_encoding(store))
-            alloc = GOp(
-                "ttg.local_alloc", (), [tile], {"role": "store"}, line=store.line, path=store.path
-            )
+            alloc = GOp("ttg.local_alloc", (), [tile], {"role": "store"}, line=store.line, path=store.path)
             alloc.insert_before(loop)
             tiles[key] = tile
         tile = tiles[key]
@@ -92,14 +86,20 @@ def _lower_load(load: GOp, num_ctas: int) -> None:
     result = load.result
     encoding = descriptor_encoding(load)
     tile = memory_value(result.shape, result.type.element, encoding)
-    GOp("ttg.local_alloc", (), [tile], {"role": "operand"}, line=load.line, path=load.path).insert_before(load)
+    GOp("ttg.local_alloc", (), [tile], {"role": "operand"}, line=load.line, path=load.path).insert_before(
+        load
+    )
     barrier = memory_value((num_ctas,), "i64", barrier_encoding(num_ctas))
-    GOp(
-        "ttg.local_alloc", (), [barrier], {"role": "barrier"}, line=load.line, path=load.path
-    ).insert_before(load)
+    GOp("ttg.local_alloc", (), [barrier], {"role": "barrier"}, line=load.line, path=load.path).insert_before(
+        load
+    )
     _before(load, "ttng.init_barrier", barrier)
     _before(load, "ttng.barrier_expect", barrier)
-    name = "ttng.async_tma_gather" if load.name == "tt.descriptor_gather" else "ttng.async_tma_copy_global_to_local"
+    name = (
+        "ttng.async_tma_gather"
+        if load.name == "tt.descriptor_gather"
+        else "ttng.async_tma_copy_global_to_local"
+    )
     _before(load, name, *load.operands, barrier, tile)
     _before(load, "ttng.wait_barrier", barrier)
     _before(load, "ttng.inval_barrier", barrier)
