@@ -75,17 +75,32 @@ class Release:
     hoists_into_conditionals: bool = False  # conversions move into branches
     remat_until_stable: bool = False  # rematerialization runs until nothing changes
     hoists_only_dot_operands: bool = True  # only conversions to operands of tensor cores move to loads
+    leaves_out_trivial_converts: bool = False  # hoisting inserts no conversion between equal layouts
+    mma_v2_balanced_warps: bool = False  # warps of mma.sync balance the repetitions along M and N
+    wgmma_min_k: bool = False  # wgmma needs K of at least one instruction
+    tcgen05_min_k: bool = False  # tcgen05 needs K of at least one instruction
+    tcgen05_int8: bool = False  # int8 products on sm_100 run on tcgen05
+    fp64_mma: bool = False  # fp64 products run on tensor cores where they are fast
+    fma_before_ampere: bool = False  # no tensor cores below sm_80
+    join_widens_k: bool = False  # operands joined from halves are loaded as half the width
+    scales_transposed_left: bool = False  # a scaled dot with scales on B only is transposed
+    join_checks_packing: bool = False  # only joins that pack neighbours count as halves
 
     # Software pipelining.
     pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
     print_stops_pipelining: bool = False
     loop_stages_reach_all_loads: bool = False  # tl.range(num_stages=) also reaches loads that feed no dot
+    levels_from_each_dot: bool = False  # loads are looked for anew from every dot of the loop
+    drops_deep_levels: bool = False  # loads of level num_stages - 1 and more are not pipelined
+    carried_share_cluster: bool = True  # carried values of all users go to one cluster
     pipelines_scalar_loads: bool = False  # of 32 bits and more
     pipeline_roots: tuple[str, ...] = ()  # operations besides dots from which loads are looked for
     pipeline_extra_buffer: Literal["matrix_layout", "wgmma"] = "matrix_layout"  # which loads get one more
     late_use_needs_buffer: bool = False  # a use in a later cluster counts as one stage later
     tma_stage_multiple: bool = False  # a descriptor load's stage must be a multiple of 128 bytes
-    tcgen05_flag_through_loop: bool = False  # the use flag of an accumulator is followed into the next iteration
+    tcgen05_flag_through_loop: bool = (
+        False  # the use flag of an accumulator is followed into the next iteration
+    )
     tcgen05_checks_cycles: bool = False  # products that wait for each other are not pipelined
     tma_stores_in_while: bool = False  # staging tiles of descriptor stores also leave while loops
     peels_tcgen05_epilogue: bool = False  # the last iteration of a loop that waits for tcgen05 is peeled
@@ -122,14 +137,20 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 1, {}),
     (3, 2, {
+        "wgmma_min_k": True,
         "amd_num_stages": 2,
         "min_dot_k": ((8, 16), (16, 16), (32, 16), (64, 16)),
         "linear_layouts": True,
         "padded_order": "threads",
         "padded_skips_unit_dims": True,
         "allocation_legacy_offsets": False,
+        "levels_from_each_dot": True,
+        "drops_deep_levels": True,
     }),
     (3, 3, {
+        "scales_transposed_left": True,
+        "fma_before_ampere": True,
+        "mma_v2_balanced_warps": True,
         "hoists_into_conditionals": True,
         "config_num_stages": 3,
         "min_dot_k": ((8, 32), (16, 16), (32, 16), (64, 16)),
@@ -150,14 +171,18 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "pipeline_roots": ("ttng.tmem_store",),
         "pipeline_extra_buffer": "wgmma",
         "peels_tcgen05_epilogue": True,
+        "carried_share_cluster": False,
     }),
     (3, 5, {
+        "join_widens_k": True,
+        "tcgen05_min_k": True,
         "min_dot_mn": 1,
         "conversion": "swizzled",
         "loop_stages_reach_all_loads": True,
         "pipelines_scalar_loads": True,
     }),
     (3, 6, {
+        "fp64_mma": True,
         "hoists_only_dot_operands": False,
         "remat_until_stable": True,
         "swizzle_conflicts_linear": True,
@@ -173,6 +198,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "tcgen05_flag_through_loop": True,
     }),
     (3, 8, {
+        "tcgen05_int8": True,
         "remat_counts_registers": True,
         "free_converts_cost_nothing": True,
         "min_dot_k": ((8, 32), (16, 16), (32, 8), (64, 4)),
@@ -184,6 +210,8 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "tcgen05_checks_cycles": True,
     }),
     (3, 9, {
+        "join_checks_packing": True,
+        "leaves_out_trivial_converts": True,
         "shuffle_from_own_warp": True,
         "conflicts_by_registers": True,
         "tma_stores_in_while": True,
