@@ -27,15 +27,37 @@ _REGISTERS_PER_THREAD_CHECKED = 256
 
 
 @dataclass(frozen=True, slots=True)
+class Demand:
+    """What one program asks for. Registers are per thread (AMD: vector registers of a lane); None: not
+    known."""
+
+    warps: int
+    shared_bytes: int
+    registers: int | None
+    tensor_memory_columns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Occupancy:
     """`limits`: programs per multiprocessor that each resource allows; None where it sets no limit (nothing
     of it is used, or the use is not known). `limiter` is the least; of equals the first in the alphabet."""
 
+    gpu: GpuProfile
+    demand: Demand
     ctas_per_sm: int
     limits: Mapping[str, int | None]
     limiter: str
-    occupancy: float  # resident warps / the most there can be
-    steps: tuple[str, ...]
+    plain: bool = False  # the textbook's plain division
+
+    @property
+    def occupancy(self) -> float:
+        """Resident warps as a share of the most that there can be."""
+        return self.ctas_per_sm * self.demand.warps / self.gpu.warps_per_sm
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The arithmetic, a line for each limit and one for the result."""
+        return _plain_steps(self) if self.plain else _steps(self)
 
 
 def occupancy(
@@ -59,14 +81,8 @@ def occupancy(
         BLOCKS: _blocks(gpu, warps),
         TENSOR_MEMORY: _tensor_memory(gpu, tensor_memory_columns),
     }
-    ctas, limiter = least(limits)
-    return Occupancy(
-        ctas_per_sm=ctas,
-        limits=limits,
-        limiter=limiter,
-        occupancy=ctas * warps / gpu.warps_per_sm,
-        steps=_steps(gpu, warps, shared_bytes, registers, tensor_memory_columns, limits, ctas, limiter),
-    )
+    demand = Demand(warps, shared_bytes, registers, tensor_memory_columns)
+    return Occupancy(gpu, demand, *_least(limits))
 
 
 def plain_occupancy(gpu: GpuProfile, *, warps: int, shared_bytes: int, registers: int | None) -> Occupancy:
@@ -84,15 +100,12 @@ def plain_occupancy(gpu: GpuProfile, *, warps: int, shared_bytes: int, registers
         limits[REGISTERS] = 0
     if shared_bytes > gpu.shared_bytes_per_cta:
         limits[SHARED_MEMORY] = 0
+    return Occupancy(gpu, Demand(warps, shared_bytes, registers), *_least(limits), plain=True)
+
+
+def _least(limits: Mapping[str, int | None]) -> tuple[int, Mapping[str, int | None], str]:
     ctas, limiter = least(limits)
-    steps = (
-        f"threads: {gpu.warps_per_sm} / {warps} warps = {limits[THREADS]}",
-        f"registers: {gpu.registers_per_sm:,} / ({registers} x {threads}) = {_count(limits[REGISTERS])}",
-        f"shared memory: {gpu.shared_bytes_per_sm:,} / {shared_bytes:,} B = {_count(limits[SHARED_MEMORY])}",
-        f"blocks: {limits[BLOCKS]}",
-        f"limiter: {limiter}, {ctas} CTAs/SM, {ctas * warps} of {gpu.warps_per_sm} warps",
-    )
-    return Occupancy(ctas, limits, limiter, ctas * warps / gpu.warps_per_sm, steps)
+    return ctas, limits, limiter
 
 
 def least(limits: Mapping[str, int | None]) -> tuple[int, str]:
@@ -190,40 +203,57 @@ def _round_up(value: int, unit: int) -> int:
     return -(-value // unit) * unit
 
 
-def _steps(
-    gpu: GpuProfile,
-    warps: int,
-    shared_bytes: int,
-    registers: int | None,
-    columns: int,
-    limits: Mapping[str, int | None],
-    ctas: int,
-    limiter: str,
-) -> tuple[str, ...]:
-    unit = "CTAs/SM" if gpu.vendor == "nvidia" else "workgroups/CU"
-    steps = [
-        f"threads: {_threads_step(gpu, warps)} = {limits[THREADS]} {unit}",
-        f"registers: {_registers_step(gpu, warps, registers)} = {_count(limits[REGISTERS])} {unit}"
-        if registers is not None
-        else "registers: not known",
-        f"shared memory: {_shared_step(gpu, shared_bytes)} = {_count(limits[SHARED_MEMORY])} {unit}",
-        f"blocks: at most {limits[BLOCKS]} {unit}",
-    ]
+def _steps(found: Occupancy) -> tuple[str, ...]:
+    gpu, demand, limits = found.gpu, found.demand, found.limits
+    warps, registers, columns = demand.warps, demand.registers, demand.tensor_memory_columns
+
+    def line(name: str, arithmetic: str) -> str:
+        return f"{name}: {arithmetic} = {_count(gpu, limits[name])}"
+
+    steps = [line(THREADS, _threads_step(gpu, warps))]
+    if registers is None:
+        steps.append("registers: not known")
+    else:
+        steps.append(line(REGISTERS, _registers_step(gpu, warps, registers)))
+    steps.append(line(SHARED_MEMORY, _shared_step(gpu, demand.shared_bytes)))
+    steps.append(f"blocks: at most {_count(gpu, limits[BLOCKS])}")
     if columns > 0:
-        top = gpu.tensor_memory_columns
-        steps.append(f"tensor memory: {top} columns / {columns} = {_count(limits[TENSOR_MEMORY])} {unit}")
-    resident = ctas * warps
-    steps.append(
-        f"limiter: {limiter}, {ctas} {unit}, occupancy {resident} of {gpu.warps_per_sm} warps"
-        f" = {resident / gpu.warps_per_sm:.1%}"
-    )
+        steps.append(line(TENSOR_MEMORY, f"{gpu.tensor_memory_columns} columns / {columns}"))
+    steps.append(_result(found))
     return tuple(steps)
+
+
+def _plain_steps(found: Occupancy) -> tuple[str, ...]:
+    gpu, demand, limits = found.gpu, found.demand, found.limits
+    registers = "not known"
+    if demand.registers is not None:
+        threads = demand.warps * gpu.warp_size
+        registers = f"{gpu.registers_per_sm:,} / ({demand.registers} x {threads})"
+        registers += f" = {_count(gpu, limits[REGISTERS])}"
+    shared = f"{gpu.shared_bytes_per_sm:,} B / {demand.shared_bytes:,} B"
+    if demand.shared_bytes > gpu.shared_bytes_per_cta:
+        shared = _shared_step(gpu, demand.shared_bytes)
+    return (
+        f"threads: {_threads_step(gpu, demand.warps)} = {_count(gpu, limits[THREADS])}",
+        f"registers: {registers}",
+        f"shared memory: {shared} = {_count(gpu, limits[SHARED_MEMORY])}",
+        f"blocks: at most {_count(gpu, limits[BLOCKS])}",
+        _result(found),
+    )
+
+
+def _result(found: Occupancy) -> str:
+    resident, most = found.ctas_per_sm * found.demand.warps, found.gpu.warps_per_sm
+    return (
+        f"limiter: {found.limiter}, {_count(found.gpu, found.ctas_per_sm)}, "
+        f"occupancy {resident} of {most} warps = {found.occupancy:.1%}"
+    )
 
 
 def _threads_step(gpu: GpuProfile, warps: int) -> str:
     if warps * gpu.warp_size > gpu.threads_per_cta_max:
         return f"{warps} warps x {gpu.warp_size} exceed {gpu.threads_per_cta_max} threads"
-    return f"{gpu.warps_per_sm} warps per SM / {warps} warps"
+    return f"{gpu.warps_per_sm} warps / {warps} warps"
 
 
 def _registers_step(gpu: GpuProfile, warps: int, registers: int) -> str:
@@ -246,10 +276,13 @@ def _shared_step(gpu: GpuProfile, shared_bytes: int) -> str:
     reserved = gpu.shared_bytes_reserved_per_cta
     parts = f"{shared_bytes:,} + {reserved:,} reserved" if reserved else f"{shared_bytes:,}"
     return (
-        f"{gpu.shared_bytes_per_sm:,} B per SM / {allocated_shared_bytes(gpu, shared_bytes):,} B "
+        f"{gpu.shared_bytes_per_sm:,} B / {allocated_shared_bytes(gpu, shared_bytes):,} B "
         f"({parts}, unit {gpu.shared_allocation_unit})"
     )
 
 
-def _count(limit: int | None) -> str:
-    return "no limit" if limit is None else str(limit)
+def _count(gpu: GpuProfile, limit: int | None) -> str:
+    if limit is None:
+        return "no limit"
+    one, place = ("CTA", "SM") if gpu.vendor == "nvidia" else ("workgroup", "CU")
+    return f"{limit} {one}{'' if limit == 1 else 's'}/{place}"
