@@ -23,7 +23,6 @@ Kind = Literal["num_stages", "reduction tile", "tile", "num_warps"]
 
 # Tile sizes by the names that kernels give them. What names a property of the data (a head dimension, a
 # hidden size) is not for the linter to change.
-
 _TILE = re.compile(r"BLOCK|TILE|CHUNK|^B[A-Z]{1,2}$|^[XYZR]BLOCK$|^T[MNK]$", re.IGNORECASE)
 _DATA = re.compile(r"DIM|HEAD|HIDDEN|MODEL|GROUP|NUM_|COUNT|DTYPE|STRIDE|EVEN|SPLIT", re.IGNORECASE)
 _REDUCTION = re.compile(r"(^|_|BLOCK|TILE|CHUNK|SIZE|^B|^T)K$|^RBLOCK$", re.IGNORECASE)

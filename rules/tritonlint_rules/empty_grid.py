@@ -1,0 +1,104 @@
+"""TL404: a grid with which nothing is launched, and nothing raised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tritonlint.finding import Finding, Severity
+from tritonlint.rule import Context, Rule
+from tritonlint_rules.support import samples
+from tritonlint_rules.support.drafts import Draft, config_values, findings, known_int
+from tritonlint_rules.support.grids import known_grid
+from tritonlint_rules.support.places import of_grid
+from tritonlint_rules.support.say import shape_text
+from tritonlint_rules.support.survey import Entry, all_entries, list_certainty, lower
+
+CODE, NAME = "TL404", "empty-grid"
+
+
+def check(context: Context) -> Iterable[Finding]:
+    return findings(CODE, NAME, context, _drafts(context))
+
+
+def _drafts(context: Context) -> Iterator[Draft]:
+    for listed in all_entries(context):
+        for entry in listed:
+            draft = _of_entry(entry) if entry.plan.launch is not None else None
+            if draft is not None:
+                yield draft
+                break
+
+
+def _of_entry(entry: Entry) -> Draft | None:
+    candidate = entry.of.candidate
+    severity: Severity = "warning"
+    empty = [
+        number
+        for axis in (candidate.grid or ())[:3]
+        if (number := known_int(axis)) is not None and number <= 0
+    ]
+    grid = known_grid(candidate)
+    if empty:
+        what = f"a grid axis of {empty[0]}"
+    elif grid is not None and (total := _product(grid)) >= 2**31:
+        severity = "error"
+        what = f"a grid of {shape_text(grid)} is {total:,} programs, 2^31 or more"
+    else:
+        return None
+    return Draft(
+        place=of_grid(entry.plan),
+        severity=severity,
+        certainty=lower("likely" if candidate.assumptions else "proven", list_certainty(entry)),
+        message=f"{what}: nothing runs and nothing is raised, the outputs stay as they were",
+        gpu=entry.gpu,
+        config=config_values(candidate) if candidate.config is not None else None,
+        assumptions=candidate.assumptions,
+        help="the launcher multiplies the axes in 32 bits" if severity == "error" else None,
+    )
+
+
+def _product(grid: tuple[int, ...]) -> int:
+    total = 1
+    for axis in grid:
+        total *= axis
+    return total
+
+
+_HUGE = samples.launched_scale(grid="(65536 * 4, 32768)")
+
+RULE = Rule(
+    code=CODE,
+    name=NAME,
+    severity="error",
+    what="A grid with an axis of zero or less, or with 2^31 programs or more in all.",
+    why=(
+        "Triton's launcher computes `gridX * gridY * gridZ > 0` in 32-bit integers and launches only if "
+        "it holds. A product of 2^31 or more wraps around to zero or below: the kernel is not launched, "
+        "no error is raised, and the outputs keep what was in their memory."
+    ),
+    example="```python\nscale[(131072, 32768)](x, y, n)  # 2^32 programs: nothing runs\n```",
+    better="```python\nscale[(131072, 8192)](x, y, n)  # each program does four tiles\n```",
+    when_not="An axis of zero is right where the data may be empty.",
+    source=(
+        "Triton's launcher, read in 2.1 to 3.9; products of 2^31 and 2^32, zero and negative axes run on "
+        "an H200."
+    ),
+    check=check,
+    valid=(
+        samples.miss(samples.launched_scale(grid="(65536, 32767)"), "just below 2^31"),
+        samples.miss(samples.launched_scale(grid="(1,)"), "one program"),
+        samples.miss(samples.launched_scale(grid="(n // 1024,)"), "n is not known"),
+    ),
+    invalid=(
+        samples.hit(_HUGE, "scale[(", "2^31", severity="error"),
+        samples.hit(samples.launched_scale(grid="(0,)"), "scale[(", "0", severity="warning"),
+        samples.hit(
+            samples.launched_scale(grid="(ROWS // 1024, 1)", before="ROWS = 1000\n\n\n").replace(
+                "import triton.language as tl", "from triton import language as tl"
+            ),
+            "scale[(",
+            "nothing runs",
+            why="computed, and triton.language by another import",
+        ),
+    ),
+)

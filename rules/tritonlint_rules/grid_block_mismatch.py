@@ -1,0 +1,212 @@
+"""TL402: a grid that counts in other tiles than the kernel works in."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from tritonlint.finding import Finding, Severity
+from tritonlint.kernel.ir import Function, Value
+from tritonlint.rule import Context, Rule
+from tritonlint.source.sites import LaunchPlan
+from tritonlint_rules.support import samples
+from tritonlint_rules.support.callers import call_at, enclosing, expanded
+from tritonlint_rules.support.drafts import Draft, config_values, findings
+from tritonlint_rules.support.memory import operations
+from tritonlint_rules.support.places import of_grid
+from tritonlint_rules.support.survey import Entry, all_entries, by_config, list_certainty, lower
+
+CODE, NAME = "TL402", "grid-block-mismatch"
+_AXES = {"x": 0, "y": 1, "z": 2}
+
+
+def check(context: Context) -> Iterable[Finding]:
+    return findings(CODE, NAME, context, _drafts(context))
+
+
+@dataclass(frozen=True, slots=True)
+class _Mismatch:
+    axis: int
+    counted: int  # elements for one program, by the grid
+    worked: int  # elements from one program to the next, in the kernel
+    entry: Entry
+
+
+def _drafts(context: Context) -> Iterator[Draft]:
+    for listed in all_entries(context):
+        if not listed or listed[0].plan.launch is None:
+            continue
+        counted = _counted(context, listed[0].plan)
+        if not any(counted):
+            continue
+        groups = by_config(listed)
+        wrong = [found for group in groups for entry in group[:1] for found in _of_entry(entry, counted)]
+        if not wrong:
+            continue
+        yield _draft(wrong, len(groups))
+
+
+def _draft(wrong: list[_Mismatch], of: int) -> Draft:
+    missed = [found for found in wrong if found.counted > found.worked]
+    first = (missed or wrong)[0]
+    severity: Severity = "error" if missed else "warning"
+    name = "xyz"[first.axis]
+    counts = f"grid axis {name} counts {first.counted} elements a program"
+    what = f"{counts}, the kernel takes {first.worked} a program"
+    if missed:
+        share = 1 - first.worked / first.counted
+        then = f"{round(100 * share)}% of the elements are never touched"
+    else:
+        then = f"{first.counted and first.worked // first.counted}x the programs that are needed"
+    configs = len({id(found.entry) for found in wrong})
+    where = f" in {configs} of {of} configs" if of > 1 else ""
+    entry = first.entry
+    return Draft(
+        place=of_grid(entry.plan),
+        severity=severity,
+        certainty=lower("likely" if entry.of.candidate.assumptions else "proven", list_certainty(entry)),
+        message=f"{what}{where}: {then}",
+        gpu=entry.gpu,
+        config=config_values(entry.of.candidate) if of > 1 else None,
+        help=(
+            'a grid that reads the tile from the config, `lambda meta: (triton.cdiv(n, meta["BLOCK"]),)`, '
+            "always agrees"
+        ),
+    )
+
+
+def _of_entry(entry: Entry, counted: list[int | None]) -> Iterator[_Mismatch]:
+    trace = entry.of.trace
+    if trace is None or trace.errors:
+        return
+    for axis, worked in _strides(trace.function).items():
+        number = counted[axis] if axis < len(counted) else None
+        if number is not None and worked > 1 and number != worked:
+            yield _Mismatch(axis, number, worked, entry)
+
+
+def _counted(context: Context, plan: LaunchPlan) -> list[int | None]:
+    """For each axis, the number by which the grid divides a size: `cdiv(n, 128)`, `n // 128`, `(n + 127) //
+    128`. None where that is no literal: a name that the kernel is given as well cannot disagree."""
+    launch = plan.launch
+    if launch is None or (launch.path and launch.path != context.path):
+        return []
+    call = call_at(context.source, launch.span.line, launch.span.column)
+    if call is None or not isinstance(call.func, ast.Subscript):
+        return []
+    grid: ast.expr = call.func.slice
+    function = enclosing(context.source, launch.span.line)
+    if isinstance(grid, ast.Name) and function is not None:
+        grid = expanded(function, grid, launch.span.line, depth=1)
+    if isinstance(grid, ast.Lambda):
+        grid = grid.body
+    if not isinstance(grid, ast.Tuple):
+        return []
+    return [_divisor(axis) for axis in grid.elts]
+
+
+def _divisor(node: ast.expr) -> int | None:
+    divisor: ast.expr | None = None
+    if isinstance(node, ast.Call) and len(node.args) == 2 and not node.keywords:
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name in ("cdiv", "ceil_div", "ceildiv"):
+            divisor = node.args[1]
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
+        divisor = node.right
+    if isinstance(divisor, ast.Constant) and isinstance(divisor.value, int) and divisor.value > 0:
+        return divisor.value
+    return None
+
+
+def _strides(function: Function) -> dict[int, int]:
+    """For each axis, what a program's number is multiplied by, where that is one constant and the number is
+    used for nothing else. A kernel that also asks for the number of programs strides over the rest
+    itself."""
+    made = {result: op for op in operations(function.body) for result in op.results}
+    uses: dict[Value, list[tuple[str, int | None]]] = {}
+    numbers: dict[Value, int] = {}
+    asked: set[int] = set()
+    for op in operations(function.body):
+        if op.name == "tt.get_program_id":
+            numbers[op.results[0]] = _axis(op.attrs.get("axis"))
+        elif op.name == "tt.get_num_programs":
+            asked.add(_axis(op.attrs.get("axis")))
+    for op in operations(function.body):
+        for place, operand in enumerate(op.operands):
+            if operand in numbers:
+                factor = None
+                if op.name == "arith.muli":
+                    other = made.get(op.operands[1 - place])
+                    value = (
+                        other.attrs.get("value")
+                        if other is not None and other.name.endswith("constant")
+                        else None
+                    )
+                    factor = value if isinstance(value, int) else None
+                uses.setdefault(operand, []).append((op.name, factor))
+    by_axis: dict[int, set[int | None]] = {}
+    for value, axis in numbers.items():
+        by_axis.setdefault(axis, set()).update(factor for _, factor in uses.get(value, ()))
+    return {
+        axis: factor
+        for axis, factors in by_axis.items()
+        if len(factors) == 1 and axis not in asked and (factor := next(iter(factors))) is not None
+    }
+
+
+def _axis(value: object) -> int:
+    return value if isinstance(value, int) else _AXES.get(str(value), -1)
+
+
+_FIXED = samples.tuned_scale(
+    [samples.block(128), samples.block(1024)],
+    launch="def run(x, y, n):\n    scale[(triton.cdiv(n, 128),)](x, y, n)\n",
+)
+
+RULE = Rule(
+    code=CODE,
+    name=NAME,
+    severity="error",
+    what=(
+        "The grid divides a size by one number, and the kernel's programs are another number of elements "
+        "apart."
+    ),
+    why=(
+        "With a grid that counts larger tiles than the kernel takes, part of the data is never touched, "
+        "with no error: the output keeps what was in its memory. With smaller ones, programs are started "
+        "that find nothing to do."
+    ),
+    example="```python\n# configs of 128 to 1024\npermute[(triton.cdiv(n, 128),)](x, y, n)\n```",
+    better='```python\npermute[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x, y, n)\n```',
+    when_not="A kernel that strides over the rest by the number of programs is not judged.",
+    source="What the kernel's program number is multiplied by, found by tracing.",
+    check=check,
+    valid=(
+        samples.miss(samples.launched_scale("BLOCK=1024", "(triton.cdiv(n, 1024),)"), "they agree"),
+        samples.miss(
+            samples.tuned_scale([samples.block(128), samples.block(1024)]), "the grid reads the config"
+        ),
+        samples.miss(
+            samples.launched_scale("BLOCK=512", "(triton.cdiv(n, 1024),)").replace(
+                "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n",
+                "    i = tl.program_id(0) * 2 * BLOCK + tl.arange(0, BLOCK)\n",
+            ),
+            "1,024 elements from one program to the next",
+        ),
+    ),
+    invalid=(
+        samples.hit(_FIXED, "scale[(", "8x", severity="warning"),
+        samples.hit(
+            samples.launched_scale("BLOCK=512", "(triton.cdiv(n, 1024),)"), "scale[(", "50%", severity="error"
+        ),
+        samples.hit(
+            samples.launched_scale("BLOCK=512", "((n + 1023) // 1024,)")
+            .replace("import triton\n", "import triton as tt\n")
+            .replace("@triton.jit", "@tt.jit"),
+            "scale[(",
+            "50%",
+            why="written out, and triton under another name",
+        ),
+    ),
+)

@@ -1,0 +1,95 @@
+"""TL307: a compile-time parameter that nobody gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tritonlint.finding import Finding
+from tritonlint.rule import Context, Rule
+from tritonlint_rules.support import samples
+from tritonlint_rules.support.drafts import Draft, findings
+from tritonlint_rules.support.names import near
+from tritonlint_rules.support.places import of_launch
+from tritonlint_rules.support.say import listed
+
+CODE, NAME = "TL307", "missing-meta-parameter"
+
+
+def check(context: Context) -> Iterable[Finding]:
+    return findings(CODE, NAME, context, _drafts(context))
+
+
+def _drafts(context: Context) -> Iterator[Draft]:
+    for gpu in context.gpus:
+        plan = context.plan_on(gpu)
+        if plan.launch is None or plan.launch.splat_unknown or not plan.missing:
+            continue
+        tuned = plan.tuning is not None
+        if tuned and plan.tuning is not None and not plan.tuning.resolved:
+            continue
+        wrapped = any(use.kind == "other" for use in plan.decorators)
+        givers = ["the launch"]
+        givers += ["the configs"] if tuned else []
+        givers += ["the heuristics"] if plan.heuristics else []
+        names = plan.missing
+        meant = [name for name in plan.unknown if near(name, list(names))]
+        yield Draft(
+            place=of_launch(plan),
+            severity="error",
+            certainty="possible" if wrapped else "proven",
+            message=(
+                f"nobody gives {listed(names)} of {plan.kernel.name} (not {' nor '.join(givers)}): "
+                "the launch raises TypeError"
+            ),
+            gpu=gpu,
+            help=f"{meant[0]} was given: did you mean {near(meant[0], list(names))}?" if meant else None,
+        )
+
+
+_BARE = samples.launched_scale("num_warps=4")
+
+RULE = Rule(
+    code=CODE,
+    name=NAME,
+    severity="error",
+    what="A `tl.constexpr` parameter without default that neither launch, nor config, nor heuristic gives.",
+    why=(
+        "The launcher binds arguments as Python does: `TypeError: missing a required argument`, at every "
+        "launch."
+    ),
+    example="```python\nscale[grid](x, y, n)  # BLOCK: tl.constexpr has no value\n```",
+    better="```python\nscale[grid](x, y, n, BLOCK=1024)\n```",
+    when_not="A wrapper around the kernel gives the parameter.",
+    source="Triton's launcher, read in 2.1 to 3.9.",
+    check=check,
+    valid=(
+        samples.miss(samples.launched_scale("1024"), "given by position"),
+        samples.miss(
+            _BARE.replace("BLOCK: tl.constexpr", "BLOCK: tl.constexpr = 1024"), "the kernel has a default"
+        ),
+        samples.miss(samples.tuned_scale([samples.block(512), samples.block(1024)]), "the configs give it"),
+        samples.miss(
+            samples.launched_scale("**more").replace("def run(x, y, n)", "def run(x, y, n, **more)"),
+            "the splat may hold it",
+        ),
+    ),
+    invalid=(
+        samples.hit(_BARE, "scale[(", "BLOCK", severity="error"),
+        samples.hit(
+            samples.tuned_scale(["triton.Config({}, num_warps=4)", "triton.Config({}, num_warps=8)"]).replace(
+                'meta["BLOCK"]', "256"
+            ),
+            "scale[lambda",
+            "BLOCK",
+            why="the configs do not give it either",
+        ),
+        samples.hit(
+            _BARE.replace("tl.constexpr", "constexpr").replace(
+                "import triton\n", "import triton\nfrom triton.language import constexpr\n"
+            ),
+            "scale[(",
+            "BLOCK",
+            why="constexpr by its own name",
+        ),
+    ),
+)

@@ -1,0 +1,97 @@
+"""The function that launches: where the values that it passes come from."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+
+
+@lru_cache(maxsize=8)
+def _tree(source: str) -> ast.Module | None:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def enclosing(source: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The innermost function around a line."""
+    tree = _tree(source)
+    found: ast.FunctionDef | ast.AsyncFunctionDef | None = None
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            inside = node.lineno <= line <= (node.end_lineno or node.lineno)
+            if inside and (found is None or node.lineno >= found.lineno):
+                found = node
+    return found
+
+
+def call_at(source: str, line: int, column: int) -> ast.Call | None:
+    """The call that starts at a place (from 1)."""
+    tree = _tree(source)
+    best: ast.Call | None = None
+    for node in ast.walk(tree) if tree is not None else ():
+        if (
+            isinstance(node, ast.Call)
+            and node.lineno == line
+            and node.col_offset + 1 == column
+            and isinstance(node.func, (ast.Subscript, ast.Attribute, ast.Name))
+            and (
+                best is None
+                or (node.end_lineno or 0, node.end_col_offset or 0)
+                > (best.end_lineno or 0, best.end_col_offset or 0)
+            )
+        ):
+            best = node
+    return best
+
+
+def assigned(function: ast.AST, name: str, before: int) -> ast.expr | None:
+    """What the one plain assignment of a name in a function gives it; None where there is none or more than
+    one. A name that is unpacked from a tuple gives the tuple's source as `source[i]`."""
+    found: list[ast.expr] = []
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Assign) or node.lineno > before:
+            continue
+        for target in node.targets:
+            if isinstance(target, ast.Name) and target.id == name:
+                found.append(node.value)
+            elif isinstance(target, (ast.Tuple, ast.List)):
+                for place, item in enumerate(target.elts):
+                    if isinstance(item, ast.Name) and item.id == name:
+                        found.append(_part(node.value, place, len(target.elts)))
+    return found[0] if len(found) == 1 else None
+
+
+def _part(value: ast.expr, place: int, count: int) -> ast.expr:
+    if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == count:
+        return value.elts[place]
+    index = ast.Constant(place - count if place == count - 1 else place)
+    return ast.Subscript(value=value, slice=index, ctx=ast.Load())
+
+
+def expanded(function: ast.AST, node: ast.expr, before: int, depth: int = 4) -> ast.expr:
+    """The expression with names replaced by what they were assigned."""
+
+    class Expand(ast.NodeTransformer):
+        def visit_Name(self, name: ast.Name) -> ast.AST:
+            value = assigned(function, name.id, before)
+            if value is None or depth == 0:
+                return name
+            return expanded(function, value, before, depth - 1)
+
+    import copy
+
+    result = Expand().visit(copy.deepcopy(node))
+    assert isinstance(result, ast.expr)
+    return result
+
+
+def argument(call: ast.Call, names: list[str], name: str) -> ast.expr | None:
+    """The expression that a call passes for a parameter."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    place = names.index(name) if name in names else -1
+    plain = not any(isinstance(item, ast.Starred) for item in call.args[: place + 1])
+    return call.args[place] if plain and 0 <= place < len(call.args) else None

@@ -1,0 +1,57 @@
+"""Names that a decorator or a list gives, against the kernel's parameters."""
+
+from __future__ import annotations
+
+import difflib
+
+from tritonlint import fixes
+from tritonlint.finding import Edit, Fix
+from tritonlint.rule import Context
+from tritonlint.source.sites import AutotuneSite, LaunchPlan
+
+
+def parameter_names(plan: LaunchPlan) -> list[str]:
+    return [parameter.name for parameter in plan.kernel.parameters]
+
+
+def near(name: str, choices: list[str]) -> str | None:
+    """The one choice that the name may have meant: nearly the same letters, or the same but for case or a
+    suffix."""
+    squeezed = {choice: _squeeze(choice) for choice in choices}
+    same = [choice for choice, short in squeezed.items() if short == _squeeze(name)]
+    if len(same) == 1:
+        return same[0]
+    close = difflib.get_close_matches(name, choices, n=2, cutoff=0.75)
+    return close[0] if len(close) == 1 else None
+
+
+def _squeeze(name: str) -> str:
+    return name.lower().replace("_", "").removesuffix("ptr").removeprefix("ptr")
+
+
+def plain_tuner(plan: LaunchPlan, tuning: AutotuneSite) -> bool:
+    """Whether the decorator is Triton's own; a project's own tuner may treat names in its own way."""
+    for use in plan.decorators:
+        if use.span == tuning.span or (use.span.line == tuning.span.line and use.kind == "autotune"):
+            called = use.text.lstrip("@").split("(", 1)[0]
+            return called.rsplit(".", 1)[-1] == "autotune" and (called.count(".") <= 1)
+    return True
+
+
+def name_fixes(
+    context: Context, plan: LaunchPlan, tuning: AutotuneSite, where: str, name: str, instead: str | None
+) -> tuple[Fix, ...]:
+    """Takes a name out of a list of the decorator (which is what releases that ignore it do), or corrects
+    it."""
+    span = tuning.argument_spans.get(f"{where}:{name}")
+    if span is None or plan.kernel.path != context.path:
+        return ()
+    found: list[Fix] = []
+    if instead is not None:
+        edit: Edit | None = fixes.replace_string(context.source, span, instead)
+        if edit is not None:
+            found.append(Fix(f"{where}: {name} -> {instead}", False, (edit,)))
+    edit = fixes.remove_element(context.source, span)
+    if edit is not None and instead is None:
+        found.append(Fix(f"{where} without {name}", where == "key", (edit,)))
+    return tuple(found)

@@ -1,0 +1,124 @@
+"""TL103: more tensor memory than an SM has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tritonlint.finding import Finding
+from tritonlint.rule import Context, Rule
+from tritonlint_rules.support import samples
+from tritonlint_rules.support.drafts import Draft, config_values, findings
+from tritonlint_rules.support.nearest import fix_for, nearest_fit
+from tritonlint_rules.support.survey import (
+    Entry,
+    Overrun,
+    all_entries,
+    assumptions,
+    by_config,
+    by_place,
+    certainty,
+    lower,
+    only_some,
+    overruns,
+)
+
+CODE, NAME = "TL103", "tensor-memory-exceeded"
+
+
+def check(context: Context) -> Iterable[Finding]:
+    return findings(CODE, NAME, context, _drafts(context))
+
+
+def _drafts(context: Context) -> Iterator[Draft]:
+    for listed in all_entries(context):
+        if any(entry.in_list for entry in listed) and not only_some(listed):
+            continue  # nothing fits: TL104 says so, once
+        for groups in by_place(by_config(listed)):
+            over = [
+                (entry, overrun)
+                for group in groups
+                for entry in group[:1]
+                for overrun in overruns(entry)
+                if overrun.resource == "tensor memory"
+            ]
+            if over:
+                yield _draft(context, over, len(groups))
+
+
+def _draft(context: Context, over: list[tuple[Entry, Overrun]], of: int) -> Draft:
+    entry, overrun = max(over, key=lambda pair: pair[1].need)
+    message = f"tensor memory: {overrun.need:,} columns exceed {overrun.limit} on {{gpus}}"
+    tiles = _accumulators(entry)
+    message += f": accumulator {tiles}" if tiles else ""
+    if of > 1:
+        message = f"{len(over)} of {of} configs never run: {message}"
+    change = nearest_fit(context, entry) if of == 1 else None
+    fix = fix_for(context, entry, change) if change is not None and entry.in_list else None
+    return Draft(
+        place=entry.place,
+        severity="warning" if entry.in_list else "error",
+        certainty=lower(certainty(entry), "proven" if overrun.sure else "possible"),
+        message=message,
+        gpu=entry.gpu,
+        config=config_values(entry.of.candidate) if of == 1 else None,
+        estimate=entry.of.estimate,
+        assumptions=assumptions(entry),
+        help=f"{change.text} needs {change.of.estimate.tensor_memory_columns} columns and fits"
+        if change
+        else None,
+        fixes=(fix,) if fix else (),
+    )
+
+
+def _accumulators(entry: Entry) -> str:
+    compiled = entry.of.estimate.compiled
+    if compiled is None:
+        return ""
+    tiles = [f"{dot.m}x{dot.n} {dot.accumulator}" for dot in compiled.dots if dot.tensor_cores == "tcgen05"]
+    return ", ".join(dict.fromkeys(tiles))
+
+
+_CONVERTED = samples.launched_gemm("256x256x32", "num_warps=8, num_stages=3").replace(
+    "+ (k + deep)[None, :])", "+ (k + deep)[None, :]).to(tl.float16)"
+)
+_INT = _CONVERTED.replace("a_ptr=*fp16", "a_ptr=*i16")
+
+RULE = Rule(
+    code=CODE,
+    name=NAME,
+    severity="error",
+    what="A launch that needs more than 512 columns of tensor memory (sm_100 and its family).",
+    why=(
+        "On Blackwell the tensor cores keep their accumulator in a memory of its own: 512 columns of 128 "
+        "lanes a multiprocessor. An M x N accumulator takes N columns for each 128 rows, twice that where "
+        "it is double-buffered, and operands that are converted in the loop lie there too. What goes over "
+        "compiles and is refused at the launch."
+    ),
+    example=(
+        "```text\n256 x 256 fp32 accumulator: 512 columns; a converted 256 x 32 operand on top: 1,024\n```"
+    ),
+    better="A smaller output tile, 128 x 256; or the operand in its final type before the loop.",
+    when_not="Never: the launch is refused.",
+    source="30 measured kernels, Triton 3.3 to 3.9; allocated in powers of two from 32.",
+    check=check,
+    fixable="unsafe",
+    valid=(
+        samples.miss(
+            samples.launched_gemm("256x256x32", "num_warps=8, num_stages=3"),
+            "exactly 512 columns",
+            gpu="b200",
+        ),
+        samples.miss(_INT, "no tensor memory before sm_100", gpu="h100"),
+        samples.miss(_INT.replace("256", "128"), "128 x 128 takes a quarter", gpu="b200"),
+    ),
+    invalid=(
+        samples.hit(_INT, "gemm[grid]", "512", gpu="b200", severity="error"),
+        samples.hit(
+            _INT.replace("import triton.language as tl", "from triton import language as tl"),
+            "gemm[grid]",
+            "256x256",
+            gpu="b200",
+            why="triton.language by another import",
+        ),
+    ),
+)

@@ -1,0 +1,113 @@
+"""TL312: decorators in an order that Triton does not take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tritonlint.finding import Finding, Related
+from tritonlint.rule import Context, Rule
+from tritonlint_rules.support import samples
+from tritonlint_rules.support.drafts import Draft, findings
+from tritonlint_rules.support.places import Place
+
+CODE, NAME = "TL312", "wrong-decorator-order"
+
+
+def check(context: Context) -> Iterable[Finding]:
+    return findings(CODE, NAME, context, _drafts(context))
+
+
+def _drafts(context: Context) -> Iterator[Draft]:
+    plan = context.plan
+    uses = [use for use in plan.decorators if use.kind in ("jit", "autotune", "heuristics")]
+    jit = [place for place, use in enumerate(uses) if use.kind == "jit"]
+    tuners = [use for use in uses if use.kind == "autotune" and _is_plain(use.text)]
+    if jit and jit[0] < len(uses) - 1:
+        below = uses[jit[0] + 1]
+        yield Draft(
+            place=Place(plan.kernel.path, uses[jit[0]].span),
+            severity="error",
+            certainty="proven",
+            message=(
+                f"jit stands above {below.kind}: it compiles functions, and {below.kind} gives it "
+                "something else"
+            ),
+            related=(Related(plan.kernel.path, below.span, f"{below.kind} has to stand above jit"),),
+            help="order from top to bottom: autotune, heuristics, jit",
+        )
+    if len(tuners) > 1:
+        yield Draft(
+            place=Place(plan.kernel.path, tuners[0].span),
+            severity="error",
+            certainty="proven",
+            message=(
+                f"{plan.kernel.name} is tuned twice: both tuners pass their own num_warps and num_stages, "
+                "the launch raises TypeError: multiple values"
+            ),
+            related=tuple(Related(plan.kernel.path, use.span, "tuned here too") for use in tuners[1:]),
+            help="put all configs in one list",
+        )
+
+
+def _is_plain(text: str) -> bool:
+    return text.lstrip("@").split("(", 1)[0].rsplit(".", 1)[-1] == "autotune"
+
+
+_TWO = [samples.block(512), samples.block(1024)]
+_GOOD = samples.tuned_scale(_TWO)
+_SECOND = samples.autotune([samples.block(256), samples.block(2048)])
+_TWICE = _GOOD.replace("@triton.jit", _SECOND + "@triton.jit")
+_HEURISTIC = '@triton.heuristics({"EVEN": lambda args: args["n"] % 1024 == 0})\n'
+
+RULE = Rule(
+    code=CODE,
+    name=NAME,
+    severity="error",
+    what="`triton.jit` above another of Triton's decorators, or two `triton.autotune` on one kernel.",
+    why=(
+        "`jit` takes a Python function; given a tuner it fails where the module is imported. Two tuners "
+        "each pass all launch options, so that the inner one gets every option twice."
+    ),
+    example=(
+        "```python\n"
+        "@triton.autotune(LARGE, key=[])\n"
+        "@triton.autotune(SMALL, key=[])\n"
+        "@triton.jit\n"
+        "def scale(...): ...\n"
+        "```"
+    ),
+    better="```python\n@triton.autotune(LARGE + SMALL, key=[])\n@triton.jit\ndef scale(...): ...\n```",
+    when_not=(
+        "Never. Heuristics may stand above or below a tuner; above it they do not see the config's values."
+    ),
+    source="Triton's decorators, read in 2.1 to 3.9; PyTorch issue 143519.",
+    check=check,
+    valid=(
+        samples.miss(_GOOD, "a tuner above jit"),
+        samples.miss(
+            _GOOD.replace("@triton.jit", _HEURISTIC + "@triton.jit").replace(
+                "BLOCK: tl.constexpr", "BLOCK: tl.constexpr, EVEN: tl.constexpr"
+            ),
+            "autotune, heuristics, jit",
+        ),
+        samples.miss(
+            _GOOD.replace("@triton.autotune", "@record\n@triton.autotune"), "a decorator of its own on top"
+        ),
+    ),
+    invalid=(
+        samples.hit(_TWICE, "@triton.autotune", "tuned twice", severity="error"),
+        samples.hit(
+            samples.HEAD + "@triton.jit\n" + samples.autotune(_TWO) + _GOOD[_GOOD.index("def scale") :],
+            "@triton.jit",
+            "jit stands above",
+        ),
+        samples.hit(
+            _TWICE.replace("@triton.autotune", "@autotune").replace(
+                "import triton\n", "import triton\nfrom triton import autotune\n"
+            ),
+            "@autotune",
+            "tuned twice",
+            why="autotune by its own name",
+        ),
+    ),
+)
