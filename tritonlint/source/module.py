@@ -39,11 +39,11 @@ class Module:
         return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
-def parse_file(file: SourceFile) -> Module:
-    """Never raises: syntax errors are problems, and what does parse is kept. A file that never says "triton" has no
-    statements."""
+def parse_file(file: SourceFile, always: bool = False) -> Module:
+    """Never raises: syntax errors are problems, and what does parse is kept. A file that never says "triton" is not
+    parsed, unless `always`."""
     lines = Lines(split_lines(file.text))
-    if file.kind == "tuned" or not file.mentions_triton:
+    if file.kind == "tuned" or not (always or file.mentions_triton):
         return Module(file, lines, (), file.problems, Comments())
     parsed = parse(file.text, file.path)
     comments = read_comments(file.text, file.path, _first_code_line(parsed.statements))

@@ -1,0 +1,274 @@
+"""A module's names, evaluated only when asked for, yet in the order of its statements.
+
+Names are rebound (`configs = [...]` several times in a file, each for the kernel below it), so a name is asked for at
+a point in time: the number of the top-level statement that is being evaluated. Function bodies run later than the
+module and see its last bindings.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from tritonlint.source.guards import ANYWHERE, Path
+from tritonlint.source.module import Module
+from tritonlint.source.objects import MISSING, Dict, Function, Instance, List, Set
+
+if TYPE_CHECKING:
+    from tritonlint.source.interpreter import Interpreter
+
+LAST = 1 << 30  # the time after all statements
+
+
+class Frame:
+    """The local names of one run of a function, of a class body, or of one top-level statement."""
+
+    __slots__ = (
+        "assumed", "env", "environment", "function", "loops", "name", "parent", "returns", "spread", "yields",
+    )  # fmt: skip
+
+    def __init__(self, environment: Environment, parent: Frame | None = None, name: str = "") -> None:
+        self.env: dict[str, Any] = {}
+        self.environment = environment
+        self.parent = parent
+        self.name = name
+        self.function: Function | None = None
+        self.returns: list[tuple[Path, Any]] = []
+        self.loops: list[Loop] = []
+        self.yields: List | None = None
+        self.spread: ast.AST | None = None  # the comprehension in hand
+        self.assumed: dict[str, Any] = {}  # from a comment on the function
+
+    def lookup(self, name: str) -> Any:
+        frame: Frame | None = self
+        while frame is not None:
+            found = frame.env.get(name, MISSING)
+            if found is not MISSING:
+                return found
+            frame = frame.parent
+        return self.environment.lookup(name)
+
+
+class Loop:
+    """How the runs of a loop's body ended under conditions that are not decided."""
+
+    __slots__ = ("breaks", "continues")
+
+    def __init__(self) -> None:
+        self.breaks: list[tuple[Path, dict[str, Any]]] = []
+        self.continues: list[tuple[Path, dict[str, Any]]] = []
+
+
+class Environment:
+    def __init__(self, interpreter: Interpreter, module: Module) -> None:
+        self.interpreter = interpreter
+        self.module = module
+        self.now = LAST
+        self.index: dict[str, list[int]] = {}
+        self.stars: list[int] = []
+        self._full: dict[tuple[str, int], bool] = {}  # (name, statement): bound there whatever happens
+        self._values: dict[str, dict[int, Any]] = {}
+        self._state: dict[int, str] = {}  # statement -> "running", "done"
+        self._later: dict[str, Any] = {}
+        for number, statement in enumerate(module.statements):
+            names: dict[str, bool] = {}
+            _names_of(statement, names, True)
+            for name, full in names.items():
+                self.index.setdefault(name, []).append(number)
+                self._full[name, number] = full
+            if isinstance(statement, ast.ImportFrom) and any(alias.name == "*" for alias in statement.names):
+                self.stars.append(number)
+            elif isinstance(statement, (ast.Try, ast.If)):
+                for inner in ast.walk(statement):
+                    if isinstance(inner, ast.ImportFrom) and inner.names[0].name == "*":
+                        self.stars.append(number)
+
+    def lookup(self, name: str) -> Any:
+        """The value of a module-level name at the present time; MISSING where nothing binds it."""
+        now = self.now
+        if now == LAST and name in self._later:
+            return self._later[name]
+        value = self._at(name, now)
+        if now == LAST and self._state_is_settled():
+            self._later[name] = value
+        return value
+
+    def _state_is_settled(self) -> bool:
+        return "running" not in self._state.values()
+
+    def _at(self, name: str, now: int) -> Any:
+        numbers = self.index.get(name)
+        if numbers is None:
+            return self._from_star(name, now)
+        for number in reversed(numbers):
+            if number >= now:
+                continue
+            if not self._run(number):
+                continue
+            value = self._values.get(name, {}).get(number, MISSING)
+            if value is not MISSING:
+                return value
+        return self._from_star(name, now)
+
+    def _from_star(self, name: str, now: int) -> Any:
+        if name.startswith("__"):
+            return MISSING
+        for number in reversed(self.stars):
+            if number >= now:
+                continue
+            for node in ast.walk(self.module.statements[number]):
+                if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                    source = self.interpreter.import_module(self, node)
+                    if source is not None and source is not self:
+                        value = source.lookup(name)
+                        if value is not MISSING:
+                            return value
+        return MISSING
+
+    def _run(self, number: int) -> bool:
+        """Evaluates one top-level statement unless it was; False where it is running (a circle)."""
+        state = self._state.get(number)
+        if state is not None:
+            return state == "done"
+        self._state[number] = "running"
+        statement = self.module.statements[number]
+        frame = Frame(self)
+        outer_now, self.now = self.now, number
+        interpreter = self.interpreter
+        outer_path, interpreter.path = interpreter.path, ANYWHERE
+        try:
+            self._carry(statement, frame, number)
+            interpreter.run_top_level(statement, frame)
+        finally:
+            self.now = outer_now
+            interpreter.path = outer_path
+            self._state[number] = "done"
+        for name, value in frame.env.items():
+            self._values.setdefault(name, {})[number] = value
+        return True
+
+    def _carry(self, statement: ast.stmt, frame: Frame, number: int) -> None:
+        """Containers that the statement changes in place are copied first, so that a look at an earlier time still
+        sees the earlier content."""
+        names: dict[str, bool] = {}
+        _names_of(statement, names, True)
+        for name, full in names.items():
+            if not full and self.index[name][0] < number:
+                value = self._at(name, number)
+                if value is not MISSING:
+                    frame.env[name] = copy_container(value)
+
+
+def copy_container(value: Any) -> Any:
+    if isinstance(value, List):
+        return List(value, value.origin)
+    if isinstance(value, Dict):
+        copied = Dict({key: copy_container(inner) for key, inner in value.items()}, value.origins)
+        copied.default_factory = value.default_factory
+        return copied
+    if isinstance(value, Set):
+        return Set(value)
+    if isinstance(value, Instance):
+        return Instance(value.cls, dict(value.attributes))
+    return value
+
+
+_CHANGING = frozenset(
+    {"append", "extend", "insert", "remove", "pop", "clear", "update", "add", "discard", "setdefault", "sort", "reverse"}
+)
+
+
+def _names_of(node: ast.AST, names: dict[str, bool], full: bool) -> None:
+    """Names that a statement binds (True: whatever happens) or changes in place (False)."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        _add(names, node.name, full)
+        return
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        for alias in node.names:
+            if alias.name != "*":
+                name = alias.asname or (alias.name.split(".")[0] if isinstance(node, ast.Import) else alias.name)
+                # `import a.b` after `import a` must not hide what `a` is.
+                _add(names, name, full)
+        return
+    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Delete)):
+        targets = node.targets if isinstance(node, (ast.Assign, ast.Delete)) else [node.target]
+        for target in targets:
+            _targets(target, names, full and not isinstance(node, (ast.AugAssign, ast.Delete)))
+        value = getattr(node, "value", None)
+        if value is not None:
+            _calls(value, names)
+        return
+    if isinstance(node, ast.Expr):
+        _calls(node.value, names)
+        return
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        _targets(node.target, names, False)
+    elif isinstance(node, (ast.With, ast.AsyncWith)):
+        for item in node.items:
+            if item.optional_vars is not None:
+                _targets(item.optional_vars, names, full)
+        for child in node.body:
+            _names_of(child, names, full)
+        return
+    elif isinstance(node, ast.If):
+        _branches([node.body, node.orelse], names, full)
+        _calls(node.test, names)
+        return
+    elif isinstance(node, ast.Try):
+        _branches([[*node.body, *node.orelse], *(handler.body for handler in node.handlers)], names, full)
+        for child in node.finalbody:
+            _names_of(child, names, full)
+        return
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.stmt, ast.ExceptHandler)):
+            _names_of(child, names, False)
+        elif type(child).__name__ == "match_case":
+            for inner in child.body:  # type: ignore[attr-defined]
+                _names_of(inner, names, False)
+
+
+def _branches(branches: list[list[ast.stmt]], names: dict[str, bool], full: bool) -> None:
+    """A name is bound whatever happens when every branch binds it."""
+    found: list[dict[str, bool]] = []
+    for body in branches:
+        own: dict[str, bool] = {}
+        for child in body:
+            _names_of(child, own, True)
+        found.append(own)
+    for name in {name: None for own in found for name in own}:
+        everywhere = full and all(own.get(name, False) for own in found)
+        _add(names, name, everywhere)
+
+
+def _targets(target: ast.AST, names: dict[str, bool], full: bool) -> None:
+    if isinstance(target, ast.Name):
+        _add(names, target.id, full)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for element in target.elts:
+            _targets(element, names, full)
+    elif isinstance(target, ast.Starred):
+        _targets(target.value, names, full)
+    elif isinstance(target, (ast.Subscript, ast.Attribute)):
+        base: ast.AST = target
+        while isinstance(base, (ast.Subscript, ast.Attribute)):
+            base = base.value
+        if isinstance(base, ast.Name):
+            _add(names, base.id, False)
+
+
+def _calls(node: ast.AST, names: dict[str, bool]) -> None:
+    """Receivers of `name.append(...)` and the like inside an expression, and names bound by `:=`."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.NamedExpr):
+            _targets(inner.target, names, False)
+        elif (
+            isinstance(inner, ast.Call)
+            and isinstance(inner.func, ast.Attribute)
+            and inner.func.attr in _CHANGING
+            and isinstance(inner.func.value, ast.Name)
+        ):
+            _add(names, inner.func.value.id, False)
+
+
+def _add(names: dict[str, bool], name: str, full: bool) -> None:
+    names[name] = names.get(name, False) or full

@@ -1,0 +1,119 @@
+"""The evaluator: reads Python as Python would run it, with unknown values where it cannot know, and never runs it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tritonlint.source import expressions, statements
+from tritonlint.source.environment import Environment, Frame
+from tritonlint.source.guards import ANYWHERE, Guards, Path, extend
+from tritonlint.source.journal import Journal
+from tritonlint.source.module import Module
+from tritonlint.source.objects import Origin, OutOfBudget, Raised, Symbol
+from tritonlint.source.project import Project
+from tritonlint.source.sites import Platform
+
+SITE_STEPS = 60_000  # expression nodes that one site may evaluate: about 100 ms
+MAX_DEPTH = 40  # calls inside calls
+
+
+@dataclass(slots=True)
+class Arguments:
+    """The arguments of one call, with where they stand."""
+
+    positional: list[Any]
+    keywords: dict[str, Any]
+    node: ast.Call | None = None
+    positional_nodes: list[ast.expr | None] = field(default_factory=list)
+    keyword_origins: dict[str, Origin] = field(default_factory=dict)
+    incomplete: bool = False  # a splat that is not known: more arguments may be there
+
+
+class Interpreter:
+    """Evaluates one linted file (and what it imports) for one platform."""
+
+    def __init__(self, module: Module, platform: Platform, project: Project | None = None) -> None:
+        self.module = module
+        self.platform = platform
+        self.project = project or Project(module.path)
+        self.path: Path = ANYWHERE
+        self.journal = Journal()
+        self.steps = SITE_STEPS
+        self.depth = 0
+        self.bindings: dict[Any, Any] = {}  # symbol key -> the value that a comment assumes
+        self.launches: list[Any] | None = None  # records of launches, where they are looked for
+        self.environments: dict[str, Environment] = {}
+        self.main = Environment(self, module)
+        self.environments[module.path] = self.main
+        self.memo: dict[Any, Any] = {}
+
+    # -- values
+
+    def symbol(
+        self,
+        key: Any,
+        reason: str,
+        low: int | None = None,
+        high: int | None = None,
+        power_of_two: bool = False,
+        multiple_of: int = 1,
+        kind: str = "",
+    ) -> Any:
+        """A symbol, or the value that is assumed for it."""
+        if self.bindings:
+            bound = self.bindings.get(key, self)
+            if bound is not self:
+                return bound
+        if low is not None and low == high and kind in ("int", "bool"):
+            return low if kind == "int" else bool(low)
+        return Symbol(key, reason, low, high, power_of_two, multiple_of, kind)
+
+    # -- running
+
+    def evaluate(self, node: ast.expr, frame: Frame) -> Any:
+        self.steps -= 1
+        if self.steps < 0:
+            raise OutOfBudget
+        evaluator = expressions.EVALUATORS.get(type(node))
+        if evaluator is None:
+            return self.symbol(("node", id(node)), "this kind of expression is not read")
+        return evaluator(self, node, frame)
+
+    def execute(self, body: Sequence[ast.stmt], frame: Frame) -> str:
+        return statements.execute(self, body, frame)
+
+    def run_top_level(self, statement: ast.stmt, frame: Frame) -> None:
+        """One module-level statement. What raises, or costs too much, leaves its names unbound."""
+        saved = self.launches
+        self.launches = None
+        try:
+            statements.execute(self, [statement], frame)
+        except Raised:
+            pass
+        finally:
+            self.launches = saved
+
+    def under(self, conditions: Sequence[Guards]) -> Path:
+        return extend(self.path, conditions)
+
+    # -- modules
+
+    def environment_of(self, path: str) -> Environment | None:
+        """The environment of a file, read on first use."""
+        if path not in self.environments:
+            module = self.project.read(path)
+            if module is None:
+                return None
+            self.environments[path] = Environment(self, module)
+        return self.environments[path]
+
+    def import_module(self, environment: Environment, node: ast.ImportFrom) -> Environment | None:
+        """The environment of `from X import ...`; None where X is not read."""
+        if node.level:
+            path = self.project.relative(environment.module.path, node.level, node.module or "")
+        else:
+            path = self.project.locate(node.module or "")
+        return self.environment_of(path) if path else None

@@ -1,0 +1,241 @@
+"""The evaluator's own values. Numbers, strings, tuples and None are Python's; the rest is here.
+
+None of these leaves the room: what the other rooms see are the records of values.py and sites.py.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tritonlint.source.guards import Guards
+from tritonlint.span import Span
+
+if TYPE_CHECKING:
+    from tritonlint.source.environment import Environment, Frame
+
+
+class Symbol:
+    """A value that is not known, with what is known about it.
+
+    `key` says structurally where it comes from, so that the same unknown asked for twice is the same (a condition on
+    it is then decided alike in both places). `low` and `high` bound a number.
+    """
+
+    __slots__ = ("high", "key", "kind", "low", "multiple_of", "power_of_two", "reason")
+
+    def __init__(
+        self,
+        key: Any,
+        reason: str,
+        low: int | None = None,
+        high: int | None = None,
+        power_of_two: bool = False,
+        multiple_of: int = 1,
+        kind: str = "",
+    ) -> None:
+        self.key = key
+        self.reason = reason
+        self.low = low
+        self.high = high
+        self.power_of_two = power_of_two
+        self.multiple_of = multiple_of
+        self.kind = kind  # "int", "float", "bool", "str", "tensor", "dtype" where the code shows it
+
+    def __repr__(self) -> str:
+        return f"Symbol({self.reason!r}, {self.low}, {self.high})"
+
+
+class List(list[Any]):
+    """A list that can be rolled back: see journal.py. Items may be `Maybe`."""
+
+    __slots__ = ("origin",)
+    origin: Origin | None
+
+    def __init__(self, items: Iterable[Any] = (), origin: Origin | None = None) -> None:
+        super().__init__(items)
+        self.origin = origin
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return id(self)
+
+
+class Dict(dict[Any, Any]):
+    """A dict that remembers where its values were written."""
+
+    __slots__ = ("default_factory", "origins")
+
+    def __init__(self, items: Any = (), origins: dict[Any, Origin] | None = None) -> None:
+        super().__init__(items)
+        self.origins: dict[Any, Origin] = dict(origins or {})
+        self.default_factory: Any = None
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return id(self)
+
+
+class Set(set[Any]):
+    def __hash__(self) -> int:  # type: ignore[override]
+        return id(self)
+
+
+Container = List | Dict | Set
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    path: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """A list item that is there under some conditions only."""
+
+    when: tuple[Guards, ...]
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """Something of a package that is not read (triton, torch, the standard library), by its full dotted name."""
+
+    dotted: str
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """A function, method or lambda of a file that was read."""
+
+    name: str
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    environment: Environment
+    closure: Frame | None = None
+    owner: Class | None = None
+    bound: Any = None  # the instance or class that is passed first
+    kind: str = "function"  # "static", "class", "property"
+    wraps: Any = None  # functools.wraps(fn): what it stands for
+    decorators: tuple[ast.expr, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Class:
+    name: str
+    node: ast.ClassDef
+    environment: Environment
+    bases: tuple[Any, ...]
+    attributes: dict[str, Any] = field(default_factory=dict)
+    is_enum: bool = False
+    is_dataclass: bool = False
+    fields: tuple[str, ...] = ()
+
+    def find(self, name: str) -> Any:
+        """The attribute here or in a base that was read; MISSING where there is none."""
+        if name in self.attributes:
+            return self.attributes[name]
+        for base in self.bases:
+            if isinstance(base, Class):
+                found = base.find(name)
+                if found is not MISSING:
+                    return found
+        return MISSING
+
+    def external_bases(self) -> list[str]:
+        """Dotted names of the bases, near and far, that were not read."""
+        names: list[str] = []
+        for base in self.bases:
+            if isinstance(base, External):
+                names.append(base.dotted)
+            elif isinstance(base, Class):
+                names.extend(base.external_bases())
+        return names
+
+
+@dataclass(slots=True, eq=False)
+class Instance:
+    cls: Any  # Class, or a name for made-up objects (device properties)
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EnumMember:
+    cls: Class
+    name: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModuleValue:
+    environment: Environment
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partial:
+    function: Any
+    arguments: tuple[Any, ...]
+    keywords: dict[str, Any]
+    keyword_origins: dict[str, Origin] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Native:
+    """A callable that the evaluator itself provides: `call(arguments, keywords)`."""
+
+    name: str
+    call: Callable[[list[Any], dict[str, Any]], Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Method:
+    """A bound method of a value that is not an Instance: `[].append`, `"".join`, `x.numel`."""
+
+    receiver: Any
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tensor:
+    """A torch tensor: `dtype` is a DType or a Symbol, `shape` a tuple of values or None, `dense` whether it was made
+    contiguous."""
+
+    key: Any
+    dtype: Any
+    shape: tuple[Any, ...] | None = None
+    dense: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Descriptor:
+    """A host-side tensor descriptor."""
+
+    dtype: Any
+    block_shape: tuple[Any, ...] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TypeValue:
+    """A Python type as a value: int, list, ..."""
+
+    name: str
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Any = _Missing()
+
+
+class Raised(Exception):
+    """The code that is read raises here."""
+
+    def __init__(self, kind: str, message: str = "") -> None:
+        super().__init__(f"{kind}: {message}" if message else kind)
+        self.kind = kind
+
+
+class OutOfBudget(Exception):
+    """Evaluating took more steps than one site may."""
