@@ -139,10 +139,14 @@ class Gap:
 class CompileError:
     """The real front end would refuse this kernel with these constants: kind names the check."""
 
-    kind: str  # "block-not-power-of-two", "tensor-too-large", "dot-too-small", "dtype-unsupported", "type", ...
+    kind: (
+        str  # "block-not-power-of-two", "tensor-too-large", "dot-too-small", "dtype-unsupported", "type", ...
+    )
     line: int
     message: str
-    values: Mapping[str, Any] = field(default_factory=dict)  # numbers for messages: shape, minimum, dtype, ...
+    values: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # numbers for messages: shape, minimum, dtype, ...
     path: str = ""
 
 
