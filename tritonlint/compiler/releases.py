@@ -85,6 +85,7 @@ class Release:
     join_widens_k: bool = False  # operands joined from halves are loaded as half the width
     scales_transposed_left: bool = False  # a scaled dot with scales on B only is transposed
     join_checks_packing: bool = False  # only joins that pack neighbours count as halves
+    views_to_shared_linear: bool = False  # views of operands in memory given by bases become views of memory
 
     # Software pipelining.
     pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
@@ -104,6 +105,17 @@ class Release:
     tcgen05_checks_cycles: bool = False  # products that wait for each other are not pipelined
     tma_stores_in_while: bool = False  # staging tiles of descriptor stores also leave while loops
     peels_tcgen05_epilogue: bool = False  # the last iteration of a loop that waits for tcgen05 is peeled
+
+    # Software pipelining on AMD.
+    amd_pipeliner: Literal["registers", "streams"] = "registers"
+    amd_async_copy: tuple[str, ...] = ()  # architectures whose loads are copied straight to LDS
+    amd_small_loads: tuple[str, ...] = ()  # architectures that pipeline loads of less than 32 bits too
+    amd_chained_dots: bool = False  # four stages and two chained dots have a schedule of their own
+    amd_reaches_all_loads: bool = True  # tl.range(num_stages=) also reaches loads that feed no dot
+    amd_matches_alloc: bool = False  # only an allocation in the buffers' own encoding is replaced by them
+    amd_widest_vector: bool = False  # users that differ in the vector only share buffers
+    amd_linear_operands: bool = False  # operands of scaled dots count as operands
+    amd_padded_copies: bool = False
 
     # Allocation of shared memory.
     allocation_alignment: Literal["by_size", "by_encoding"] = "by_size"
@@ -146,6 +158,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "allocation_legacy_offsets": False,
         "levels_from_each_dot": True,
         "drops_deep_levels": True,
+        "amd_pipeliner": "streams",
     }),
     (3, 3, {
         "scales_transposed_left": True,
@@ -180,6 +193,11 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "conversion": "swizzled",
         "loop_stages_reach_all_loads": True,
         "pipelines_scalar_loads": True,
+        "amd_chained_dots": True,
+        "amd_small_loads": ("gfx950",),
+        "amd_matches_alloc": True,
+        "amd_widest_vector": True,
+        "amd_linear_operands": True,
     }),
     (3, 6, {
         "fp64_mma": True,
@@ -191,6 +209,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "wgmma_n_multiple": 16,
         "tcgen05_n_multiple": 16,
         "late_use_needs_buffer": True,
+        "amd_small_loads": ("gfx950", "gfx11", "gfx120"),
     }),
     (3, 7, {
         "tcgen05_n_multiple": 8,
@@ -208,8 +227,12 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "wgmma_n_multiple": 8,
         "tma_stage_multiple": True,
         "tcgen05_checks_cycles": True,
+        "amd_async_copy": ("gfx950", "gfx1250"),
+        "amd_padded_copies": True,
+        "amd_small_loads": ("gfx950", "gfx11", "gfx12"),
     }),
     (3, 9, {
+        "views_to_shared_linear": True,
         "join_checks_packing": True,
         "leaves_out_trivial_converts": True,
         "shuffle_from_own_warp": True,
