@@ -19,14 +19,14 @@ from tritonlint.model.occupancy import (
     waves_per_simd,
 )
 
-ROWS = Path(__file__).parents[1] / "data" / "h200_occupancy.csv"
+DATA = Path(__file__).parents[1] / "data"
 EVERY = st.sampled_from([*PROFILES, *TARGETS])
 
 
 def test_every_launch_of_a_real_h200() -> None:
     """What the driver's occupancy calculator answered for 334 launches."""
     gpu = find_gpu("h200")
-    rows = list(csv.DictReader(ROWS.open()))
+    rows = list(csv.DictReader((DATA / "h200_occupancy.csv").open()))
     assert len(rows) == 334
     for row in rows:
         found = occupancy(
@@ -109,6 +109,14 @@ def test_ties_go_to_the_first_name() -> None:
 def test_amd_waves(arch: str, registers: int, waves: int) -> None:
     """Waves of a SIMD as LLVM's Occupancy line has them."""
     assert waves_per_simd(find_gpu(arch), registers) == waves
+
+
+def test_amd_waves_of_compiled_kernels() -> None:
+    """What LLVM printed for kernels that Triton 3.2 to 3.9 compiled."""
+    rows = list(csv.DictReader((DATA / "amd_occupancy.csv").open()))
+    assert len(rows) > 50
+    for row in rows:
+        assert waves_per_simd(find_gpu(row["arch"]), int(row["registers"])) == int(row["waves"]), row
 
 
 def test_amd_workgroups() -> None:

@@ -51,11 +51,12 @@ PROFILES: dict[str, tuple[str, ...]] = {
     "rtx5080": ("5080",),
     "rtx5090": ("5090",),
     "rtx6000-ada": ("rtx-6000-ada-generation", "6000-ada"),
-    "rtx-pro-6000": (
-        "rtx-pro-6000-blackwell",
-        "rtx-pro-6000-blackwell-server-edition",
-        "rtx-pro-6000-blackwell-workstation-edition",
+    "rtx-pro-6000": ("rtx-pro-6000-blackwell", "rtx-pro-6000-blackwell-workstation-edition"),
+    "rtx-pro-6000-max-q": (
+        "rtx-pro-6000-blackwell-max-q-workstation-edition",
+        "rtx-pro-6000-blackwell-max-q",
     ),
+    "rtx-pro-6000-server": ("rtx-pro-6000-blackwell-server-edition", "rtx-pro-6000-blackwell-server"),
     "t4": (),
     "v100": ("v100-sxm2", "v100-sxm"),
     "mi250x": ("mi250x-gcd",),
