@@ -14,7 +14,15 @@ from functools import lru_cache
 from typing import Literal
 
 from tritonlint.compiler.encodings import AmdMfma, Blocked, Distributed, DotOperand, NvidiaMma
-from tritonlint.compiler.linear import LANE, REGISTER, WARP, LinearLayout, farthest_move, invert_and_compose
+from tritonlint.compiler.linear import (
+    LANE,
+    REGISTER,
+    WARP,
+    LinearLayout,
+    farthest_move,
+    farthest_move_pairing_copies,
+    invert_and_compose,
+)
 from tritonlint.compiler.padded import padded_elements, vector_lengths
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.swizzle import swizzled_elements
@@ -82,7 +90,8 @@ def _kind(source: Distributed, target: Distributed, shape: Shape, element: str, 
     if not release.linear_layouts:
         return "registers" if _legacy_shortcut(source, target, element, release) else "shared"
     a, b = to_linear(source, shape), to_linear(target, shape)
-    farthest = farthest_move(a, b)
+    move = farthest_move_pairing_copies if release.conversion_pairs_copies else farthest_move
+    farthest = move(a, b)
     if farthest is None:
         return "none"
     if farthest == REGISTER:
@@ -147,9 +156,9 @@ def _mixed_transpositions(source: LinearLayout, target: LinearLayout) -> int:
 
 
 def _source_is_in_every_warp(source: LinearLayout, target: LinearLayout) -> bool:
-    """Whether each warp of the target finds its elements in the lanes of the same warp of the source, because the
-    source's warps hold copies, and few enough registers change places with lanes. A register that depends on the warp
-    would have to be chosen at run time: that goes through shared memory."""
+    """Whether each warp of the target finds its elements in the lanes of the same warp of the source, because
+    the source's warps hold copies, and few enough registers change places with lanes. A register that depends
+    on the warp would have to be chosen at run time: that goes through shared memory."""
     if source.block != target.block or len(source.warp) != len(target.warp):
         return False
     registers = set(source.register)

@@ -218,6 +218,36 @@ def farthest_move(source: LinearLayout, target: LinearLayout) -> int | None:
 
 
 @lru_cache(maxsize=16384)
+def farthest_move_pairing_copies(source: LinearLayout, target: LinearLayout) -> int | None:
+    """As farthest_move in the first release that looked at linear layouts: copies were told apart by giving
+    each a dimension of its own, so that the n-th copy of the target is taken from the n-th of the source,
+    wherever it is."""
+    if source == target:
+        return None
+    places = [
+        (which, bit, basis) for which, bases in enumerate(source.inputs) for bit, basis in enumerate(bases)
+    ]
+    holds = {basis: (which, bit) for which, bit, basis in places if basis}
+    copies = [(which, bit) for which, bit, basis in places if not basis]
+    seen = 0
+    farthest: int | None = None
+    lengths = [len(bases) for bases in source.inputs]
+    for which, bases in enumerate(target.inputs):
+        if len(bases) != lengths[which]:
+            farthest = which if farthest is None else max(farthest, which)
+        for bit, basis in enumerate(bases):
+            if basis:
+                place = holds.get(basis)
+            else:
+                place = copies[seen] if seen < len(copies) else None
+                seen += 1
+            if place != (which, bit):
+                moved = max(which, place[0] if place else which)
+                farthest = moved if farthest is None else max(farthest, moved)
+    return farthest
+
+
+@lru_cache(maxsize=16384)
 def _bit_map(source: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, ...]:
     """Where each bit of a position goes when a tensor is reshaped (row-major)."""
 

@@ -36,6 +36,7 @@ class Release:
     conversion_by_shuffle: bool = False  # inside a warp, without shared memory
     shuffle_from_own_warp: bool = False  # also where warps of the source hold copies
     linear_layouts: bool = False  # what a conversion needs is decided on linear layouts
+    conversion_pairs_copies: bool = False  # the n-th copy of one side stands for the n-th of the other
     wgmma_to_operand_bits: tuple[int, ...] = ()  # a wgmma result becomes operand A in registers
     operand_through_buffer_nvidia: bool = True  # an operand that is not one yet goes through its own buffer
     operand_through_buffer_amd: bool = True
@@ -153,6 +154,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_num_stages": 2,
         "min_dot_k": ((8, 16), (16, 16), (32, 16), (64, 16)),
         "linear_layouts": True,
+        "conversion_pairs_copies": True,
         "padded_order": "threads",
         "padded_skips_unit_dims": True,
         "allocation_legacy_offsets": False,
@@ -168,8 +170,10 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "config_num_stages": 3,
         "min_dot_k": ((8, 32), (16, 16), (32, 16), (64, 16)),
         "conversion_by_shuffle": True,
+        "conversion_pairs_copies": False,
         "wgmma_to_operand_bits": (8,),
         "operand_through_buffer_nvidia": False,
+        "padded_tile": "linear",
         "padded_order": "registers",
         "padded_clamped": True,
         "gather": True,
@@ -181,6 +185,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "allocation_largest_first": True,
     }),
     (3, 4, {
+        "operand_through_buffer_amd": False,
         "pipeline_roots": ("ttng.tmem_store",),
         "pipeline_extra_buffer": "wgmma",
         "peels_tcgen05_epilogue": True,
