@@ -8,7 +8,7 @@ from typing import Literal
 
 Bound = Literal["compute", "memory", "launch"]
 
-# Start to end of an empty kernel, where a profile has no number of its own.
+# Start to end of an empty kernel where a profile has no number of its own: a round number, not measured.
 LAUNCH_FLOOR_US = 5.0
 
 
