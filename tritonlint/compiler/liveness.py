@@ -70,7 +70,7 @@ def alloc_alignment(value: GValue, release: Release) -> int:
 def held_memory(graph: Graph, release: Release, scratch_bytes: Callable[[GOp], int]) -> list[Held]:
     """All buffers of the function in the order in which the compiler meets them: local allocations first,
     then the scratch of single operations. `scratch_bytes` gives the scratch of an operation (0 for none)."""
-    numbering = _Numbering(graph)
+    numbering = Numbering(graph)
     explicit: list[Held] = []
     scratch: list[Held] = []
     allocs: dict[GOp, Held] = {}
@@ -96,7 +96,7 @@ def held_memory(graph: Graph, release: Release, scratch_bytes: Callable[[GOp], i
     return explicit + scratch
 
 
-class _Numbering:
+class Numbering:
     """Positions of operations, and the span of each block."""
 
     def __init__(self, graph: Graph) -> None:

@@ -49,7 +49,7 @@ def loops_of(graph: Graph) -> list[GOp]:
     return [op for op in graph.walk_post() if op.name == "scf.for"]
 
 
-def _what_stops(loop: GOp, release: Release) -> str:
+def what_stops(loop: GOp, release: Release) -> str:
     """The operation that keeps a loop from being pipelined, in the words of the source; "" if none does."""
     for op in loop.walk():
         if op.name in _BARRIERS:
@@ -74,7 +74,7 @@ def pipeline_latencies(graph: Graph, release: Release, num_stages: int, axis: Ax
         latency, reasons = load_latencies(loop, stages, axis, release)
         waits.update(mma_latencies(loop, latency, release))
         if latency:
-            stopped = _what_stops(loop, release)
+            stopped = what_stops(loop, release)
             if stopped:
                 report.stopped_by = report.stopped_by or stopped
                 _note(report, loads, {}, f"{stopped} in the loop stops pipelining")

@@ -37,7 +37,7 @@ def stage_is_aligned(op: GOp) -> bool:
     return bits % _TMA_ALIGNMENT_BITS == 0
 
 
-def is_beneficial(op: GOp, axis: Axis, release: Release) -> str:
+def is_beneficial(op: GOp, axis: Axis, release: Release, *, filter_small: bool = True) -> str:
     """Why a load is not worth pipelining; "" if it is."""
     result = op.result
     if op.name in TMA_LOADS:
@@ -46,7 +46,7 @@ def is_beneficial(op: GOp, axis: Axis, release: Release) -> str:
         return ""
     if not result.is_tensor and not release.pipelines_scalar_loads:
         return "a scalar load"
-    if async_width_bits(op, axis) < 32:
+    if filter_small and async_width_bits(op, axis) < 32:
         return "a thread would move less than 4 bytes at once"
     if not result.is_tensor:
         return ""
@@ -57,13 +57,20 @@ def is_beneficial(op: GOp, axis: Axis, release: Release) -> str:
         encoding = allocs[0].result.encoding
         if any(alloc.result.encoding != encoding for alloc in allocs):
             return "its users need different shared layouts"
-        if copy_vector_bytes(result.encoding, encoding, result.shape, result.type.element) < 4:
+        vector = copy_vector_bytes(result.encoding, encoding, result.shape, result.type.element)
+        if filter_small and vector < 4:
             return "neighbours in a thread are not neighbours in shared memory"
     return ""
 
 
 def load_levels(
-    loop: GOp, stages: int, axis: Axis, release: Release
+    loop: GOp,
+    stages: int,
+    axis: Axis,
+    release: Release,
+    *,
+    filter_small: bool = True,
+    reach_all: bool | None = None,
 ) -> tuple[dict[GOp, int], dict[GOp, str]]:
     """The level of each load to pipeline: 0 feeds a dot (or, without one, anything), 1 gives the address of a
     load of level 0, and so on; and why the others were left out."""
@@ -84,7 +91,7 @@ def load_levels(
                 continue
             if op.name in LOADS:
                 if op not in verdict:
-                    verdict[op] = is_beneficial(op, axis, release)
+                    verdict[op] = is_beneficial(op, axis, release, filter_small=filter_small)
                 if verdict[op]:
                     reasons[op] = verdict[op]
                     continue
@@ -113,7 +120,8 @@ def load_levels(
         seen.clear()
         visit(op, seen)
     asked = loop.attrs.get("num_stages") is not None
-    if asked and (release.loop_stages_reach_all_loads or not roots):
+    everywhere = release.loop_stages_reach_all_loads if reach_all is None else reach_all
+    if asked and (everywhere or not roots):
         # What the last dot has reached is not visited again.
         for op in body.ops[:-1]:
             if op.name not in LOADS:

@@ -1,0 +1,146 @@
+"""The shared encodings from which the matrix instructions of AMD read their operands.
+
+composeSharedLayoutForOperand of the MFMA and WMMA encodings, and the padded layout that direct copies to LDS
+use on gfx950 (third_party/amd/lib/TritonAMDGPUTransforms/Utility.cpp).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tritonlint.compiler.encodings import (
+    AmdMfma,
+    AmdWmma,
+    DotOperand,
+    PaddedShared,
+    Shared,
+    SwizzledShared,
+    cta_of,
+)
+from tritonlint.compiler.graph import GOp, GValue
+from tritonlint.compiler.linear import log2
+from tritonlint.compiler.pipeline_loads import Axis, Shape, async_width_bits, memory_order
+from tritonlint.compiler.releases import Release
+from tritonlint.compiler.target import Target
+from tritonlint.kernel.ir import bits_of
+
+
+def swizzled_for_matrix(operand: DotOperand, shape: Shape, order: Shape, bits: int) -> SwizzledShared:
+    """The swizzled encoding of an operand; the plain one for an operand without a matrix instruction."""
+    parent = operand.parent
+    cta = cta_of(operand)
+    k_dim = len(shape) - 1 if operand.op_idx == 0 else len(shape) - 2
+    k_contiguous = order[0] == k_dim
+    plain = SwizzledShared(1, 1, 1, order, cta)
+    if isinstance(parent, AmdMfma):
+        wide = parent.version == 4
+        if not k_contiguous and not (wide and bits in (8, 16)):
+            return plain
+        vector, rows, banks = max(operand.k_width, 1), 16, 64 if wide else 32
+    elif isinstance(parent, AmdWmma):
+        if not k_contiguous:
+            return plain
+        vector = max(min(operand.k_width * bits, 128) // bits, 1)
+        rows, banks = parent.instr_shape[0], 32
+    else:
+        return plain
+    inner = shape[order[0]]
+    per_phase = max(1, banks * 32 // bits // inner)
+    phases = max(min(rows // per_phase, inner // vector), 1)
+    if isinstance(parent, AmdMfma) and parent.instr_shape[0] == 4:
+        phases = 4
+    return SwizzledShared(vector, per_phase, phases, order, cta)
+
+
+def padded_for_copy(
+    operand: DotOperand, shape: Shape, order: Shape, bits: int, lanes: int
+) -> PaddedShared | None:
+    """gfx950: the padded layout of an operand that is copied straight to LDS; None where it is swizzled."""
+    parent = operand.parent
+    size = max(bits // 8, 1)
+    if not isinstance(parent, AmdMfma) or len(shape) != 2 or size not in (1, 2):
+        return None
+    k_dim = 1 if operand.op_idx == 0 else 0
+    k_contiguous = order[0] == k_dim
+    rows = parent.instr_shape[operand.op_idx]
+    depth, width = shape[k_dim], shape[1 - k_dim]
+    if rows not in (16, 32) or operand.k_width not in (4, 8, 16):
+        return None
+    k_bytes = operand.k_width * size
+    vector = 16 // size
+    inner, outer = (depth, width) if k_contiguous else (width, depth)
+    reads_128 = k_contiguous and k_bytes == 16
+    reads_transposed = not k_contiguous and k_bytes >= 8
+    bank_row = (64 if reads_128 or reads_transposed else 32) * 4 // size
+    if reads_128:
+        padding = operand.k_width * 2 if rows == 16 else operand.k_width
+    elif reads_transposed:
+        padding = 16 if rows == 16 else 32
+    else:
+        padding = 8 // size
+    contiguous_lanes = inner // vector
+    wrap = min(inner, bank_row) // padding
+    if wrap == 0 or contiguous_lanes == 0:
+        return None
+    needed = lanes // contiguous_lanes * wrap
+    conflicts = 1 if outer >= needed else log2(needed // outer) + 1
+    if (reads_128 and conflicts > 1) or conflicts > 2:
+        return None
+    if conflicts > 1 and wrap // (1 << (conflicts - 1)) == 0:
+        return None
+    return PaddedShared(((lanes * vector, padding),), order, cta_of(operand))
+
+
+def operand_encoding_amd(
+    load: GOp, axis: Axis, target: Target, release: Release, use_copies: bool
+) -> Shared | None:
+    """The shared encoding of a load whose users all read dot operands; None where it stays in registers."""
+    result = load.result
+    found: list[Shared] = []
+    for user in result.uses:
+        if len(user.results) != 1:
+            return None
+        target_value = user.result
+        if target_value.memory:
+            found.append(target_value.encoding)
+            continue
+        if user.name not in ("ttg.convert_layout", "ttg.local_load"):
+            return None
+        if isinstance(target_value.encoding, DotOperand):
+            found.append(_wanted(load, target_value, axis, target, release, use_copies))
+        elif not release.amd_linear_operands:
+            return None
+    if not found:
+        return None
+    best = found[0]
+    for other in found[1:]:
+        if not release.amd_widest_vector:
+            if other != best:
+                return None
+            continue
+        if not isinstance(other, SwizzledShared) or not isinstance(best, SwizzledShared):
+            return None
+        if replace(other, vec=best.vec) != best:
+            return None
+        if other.vec > best.vec:
+            best = other
+    return best
+
+
+def _wanted(
+    load: GOp, operand: GValue, axis: Axis, target: Target, release: Release, use_copies: bool
+) -> Shared:
+    result = load.result
+    order = memory_order(result)
+    if len(order) == 3:
+        order = (*(dim for dim in order if dim != 0), 0)
+    bits = bits_of(result.type.element)
+    encoding = operand.encoding
+    assert isinstance(encoding, DotOperand)
+    if use_copies and target.arch == "gfx950" and release.amd_padded_copies:
+        enough = result.type.elements * bits >= 32 * target.warp_size
+        if enough and async_width_bits(load, axis) >= 32:
+            padded = padded_for_copy(encoding, result.shape, order, bits, target.warp_size)
+            if padded is not None:
+                return padded
+    return swizzled_for_matrix(encoding, result.shape, order, bits)
