@@ -4,7 +4,7 @@ of the arithmetic in words."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tritonlint.compiler.compiled import Compiled
 from tritonlint.compiler.options import Options
@@ -25,22 +25,28 @@ def build(
     grid: tuple[int, ...] | None,
     work: LaunchWork | None,
     assumptions: Sequence[str] = (),
+    model: Literal["compiler", "textbook"] = "compiler",
 ) -> Estimate:
     """The estimate of one launch. `grid` is None where it is not known; `work` where nothing is known of what
     a program computes and moves."""
-    from tritonlint.model.occupancy import occupancy
+    from tritonlint.model.occupancy import occupancy, plain_occupancy
     from tritonlint.model.waves import waves as count_waves
 
-    steps = _compiler_steps(compiled, options, gpu, triton)
-    taken = occupancy(
-        gpu,
-        warps=compiled.warps,
-        shared_bytes=compiled.shared_bytes,
-        registers=compiled.registers,
-        tensor_memory_columns=compiled.tensor_memory_columns,
-    )
+    steps = _compiler_steps(compiled, options, gpu, triton, model)
+    if model == "textbook":
+        taken = plain_occupancy(
+            gpu, warps=compiled.warps, shared_bytes=compiled.shared_bytes, registers=compiled.registers
+        )
+    else:
+        taken = occupancy(
+            gpu,
+            warps=compiled.warps,
+            shared_bytes=compiled.shared_bytes,
+            registers=compiled.registers,
+            tensor_memory_columns=compiled.tensor_memory_columns,
+        )
     steps += taken.steps
-    why_not = refusals(compiled, gpu)
+    why_not = textbook_refusals(compiled, gpu) if model == "textbook" else refusals(compiled, gpu)
     steps += [f"does not fit: {reason}" for reason in why_not]
     programs = _programs(grid)
     filled = None
@@ -93,6 +99,7 @@ def build(
         steps=tuple(steps),
         gpu=gpu.name,
         triton=triton,
+        model=model,
         compiled=compiled,
     )
 
@@ -114,6 +121,19 @@ def refusals(compiled: Compiled, gpu: GpuProfile) -> list[str]:
     return reasons
 
 
+def textbook_refusals(compiled: Compiled, gpu: GpuProfile) -> list[str]:
+    """The same by the textbook's numbers: what they would mean if they were the compiler's."""
+    reasons: list[str] = []
+    if compiled.shared_bytes > gpu.shared_bytes_per_cta:
+        reasons.append(f"shared memory: {compiled.shared_bytes:,} B exceed {gpu.shared_bytes_per_cta:,} B")
+    threads = compiled.warps * gpu.warp_size
+    if threads > gpu.threads_per_cta_max:
+        reasons.append(f"threads: {threads:,} exceed {gpu.threads_per_cta_max:,}")
+    if compiled.registers is not None and compiled.registers > gpu.registers_per_thread_max:
+        reasons.append(f"registers: {compiled.registers} per thread exceed {gpu.registers_per_thread_max}")
+    return reasons
+
+
 def _programs(grid: tuple[int, ...] | None) -> int | None:
     if grid is None:
         return None
@@ -124,17 +144,18 @@ def _programs(grid: tuple[int, ...] | None) -> int | None:
 
 
 def _certainty(compiled: Compiled, refused: bool, assumptions: Sequence[str]) -> Certainty:
-    """That of `fits`: a refusal is always sure, given the assumptions; that nothing stops it, only if all is known."""
+    """That of `fits`: a refusal is always sure, given the assumptions; that nothing stops it, only if all
+    is known."""
     if not compiled.shared_exact and not refused:
         return "possible"
     return "likely" if assumptions else "proven"
 
 
 def _compiler_steps(
-    compiled: Compiled, options: Options, gpu: GpuProfile, triton: tuple[int, int]
+    compiled: Compiled, options: Options, gpu: GpuProfile, triton: tuple[int, int], model: str
 ) -> list[str]:
     major, minor = triton
-    first = f"compiler: Triton {major}.{minor} for {gpu.arch}, {options.num_warps} warps, "
+    first = f"{model}: Triton {major}.{minor} for {gpu.arch}, {options.num_warps} warps, "
     first += f"{options.num_stages} stages"
     steps = [first + (f", {options.num_ctas} CTAs" if options.num_ctas != 1 else "")]
     for dot in compiled.dots:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tritonlint.kernel.ir import Block, Op, Trace, bits_of
@@ -28,8 +28,10 @@ _STORES = frozenset(
     {"tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_store", "tt.descriptor_scatter",
      "tt.descriptor_reduce"}
 )  # fmt: skip
-_FLOAT = ("arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.negf", "arith.maxnumf", "arith.minnumf",
-          "arith.maximumf", "arith.minimumf", "arith.cmpf", "math.")  # fmt: skip
+_FLOAT = (
+    "arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.negf", "arith.maxnumf", "arith.minnumf",
+    "arith.maximumf", "arith.minimumf", "arith.cmpf", "math.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +185,7 @@ class _Walk:
         self.dot_flops, self.other_flops, self.dots = after
         for one, other in zip(found, second, strict=False):
             moves = one.moves or (one.starts is not None and one.starts != other.starts)
-            self.accesses.append(Access(one.argument, one.line, one.store, one.tile_bytes, one.times, one.starts,
-                                        moves))  # fmt: skip
+            self.accesses.append(replace(one, moves=moves))
         for result in op.results:
             self.scalars.set(result, None)
 

@@ -1,0 +1,200 @@
+"""What a rule is given: one plan with its estimates on each GPU, computed on first use and kept.
+
+`FileWork` is one file's way from bytes to plans; its contexts share what tracing and compiling one set of
+values gave, so that configs which differ in num_warps trace once, and GPUs of one architecture compile once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tritonlint.compiler.target import Target
+from tritonlint.gpu.profile import GpuProfile
+from tritonlint.launch_model import OPTION_NAMES, Model
+from tritonlint.lint import FileStats
+from tritonlint.rule import EstimateOf
+from tritonlint.settings import Settings, SettingsError
+from tritonlint.source import parse_file, plans, read
+from tritonlint.source.comments import Suppression
+from tritonlint.source.problem import Problem
+from tritonlint.source.sites import Candidate, LaunchPlan
+from tritonlint.source.values import Known
+from tritonlint.targets import Targets, named_gpu, platform
+
+
+class FileWork:
+    """One file, read and parsed, with the plans that it holds on each GPU. Nothing here raises for bad
+    input."""
+
+    def __init__(self, path: str, data: bytes | str, settings: Settings, targets: Targets) -> None:
+        self.path = path
+        self.settings = settings
+        self.targets = targets
+        self.module = parse_file(read(path, data))
+        self.model = Model(targets.triton, settings.default_types, self.module.text)
+        self._plans: dict[str, dict[_Key, LaunchPlan]] = {}
+        self._contexts: tuple[PlanContext, ...] | None = None
+        self._problems: list[Problem] = []
+
+    @property
+    def text(self) -> str:
+        return self.module.text
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """What went wrong while the file was read, and comments that say nothing."""
+        return (*self.module.problems, *self._problems)
+
+    @property
+    def suppressions(self) -> Sequence[Suppression]:
+        return self.module.comments.suppressions
+
+    def contexts(self) -> Sequence[PlanContext]:
+        """One for each plan that is there on any of the GPUs, in the order of the file."""
+        if self._contexts is None:
+            self._contexts = tuple(self._make())
+        return self._contexts
+
+    def plans_on(self, gpu: GpuProfile) -> dict[_Key, LaunchPlan]:
+        if gpu.name not in self._plans:
+            found = plans(self.module, platform(gpu, self.targets.triton))
+            self._plans[gpu.name] = {_key(plan): plan for plan in found}
+        return self._plans[gpu.name]
+
+    def _make(self) -> Iterator[PlanContext]:
+        found: dict[_Key, LaunchPlan] = {}
+        for gpu in self.targets.gpus:
+            for key, plan in self.plans_on(gpu).items():
+                found.setdefault(key, plan)
+        for key, plan in sorted(found.items(), key=lambda item: item[0]):
+            gpus = self._own_gpus(plan) or self.targets.gpus
+            there = tuple(gpu for gpu in gpus if key in self.plans_on(gpu))
+            if there:
+                yield PlanContext(self, key, there)
+
+    def _own_gpus(self, plan: LaunchPlan) -> tuple[GpuProfile, ...]:
+        """The GPUs that a comment at the site names (`assume gpu=h100`)."""
+        given = plan.assumed.get("gpu")
+        names = given if isinstance(given, (list, tuple)) else [given] if given else []
+        found: list[GpuProfile] = []
+        for name in names:
+            try:
+                found.append(named_gpu(str(name), self.targets.own))
+            except SettingsError as error:
+                span = plan.launch.span if plan.launch is not None else plan.kernel.span
+                problem = Problem("comment", str(error), self.path, span, plan.kernel.name)
+                if problem not in self._problems:
+                    self._problems.append(problem)
+        return tuple(found)
+
+    def stats(self) -> FileStats:
+        contexts = self.contexts()
+        kernels = {(context.plan.kernel.path, context.plan.kernel.span) for context in contexts}
+        configs = {
+            (config.path, config.span, tuple(sorted(map(str, config.kwargs.items()))), config.num_stages,
+             config.num_warps)
+            for context in contexts
+            if context.plan.tuning is not None
+            for config in context.plan.tuning.configs
+        }  # fmt: skip
+        launches = sum(context.plan.launch is not None for context in contexts)
+        return FileStats(True, len(kernels), launches, len(configs))
+
+
+_Key = tuple[int, int, str, int, int]
+
+
+def _key(plan: LaunchPlan) -> _Key:
+    """What makes a plan the same on two GPUs: its kernel and its launch. Sorts in the order of the file."""
+    launch = plan.launch.span if plan.launch is not None else None
+    kernel = plan.kernel.span
+    return (
+        kernel.line,
+        kernel.column,
+        plan.kernel.path + "::" + plan.kernel.name,
+        launch.line if launch else 0,
+        launch.column if launch else 0,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """A candidate with changes, as a key."""
+
+    candidate: int
+    gpu: str
+    changes: tuple[tuple[str, str], ...]
+
+
+class PlanContext:
+    """rule.Context for one plan."""
+
+    def __init__(self, work: FileWork, key: _Key, gpus: tuple[GpuProfile, ...]) -> None:
+        self._work = work
+        self._key = key
+        self._gpus = gpus
+        self._estimates: dict[str, tuple[EstimateOf, ...]] = {}
+        self._retries: dict[_Tried, tuple[Candidate, EstimateOf]] = {}
+
+    @property
+    def path(self) -> str:
+        return self._work.path
+
+    @property
+    def source(self) -> str:
+        return self._work.text
+
+    @property
+    def plan(self) -> LaunchPlan:
+        return self.plan_on(self._gpus[0])
+
+    @property
+    def gpus(self) -> Sequence[GpuProfile]:
+        return self._gpus
+
+    @property
+    def triton(self) -> tuple[int, int]:
+        return self._work.targets.triton
+
+    def target(self, gpu: GpuProfile) -> Target:
+        return Target(gpu.arch)
+
+    def plan_on(self, gpu: GpuProfile) -> LaunchPlan:
+        return self._work.plans_on(gpu)[self._key]
+
+    def estimates(self, gpu: GpuProfile) -> Sequence[EstimateOf]:
+        if gpu.name not in self._estimates:
+            plan = self.plan_on(gpu)
+            model = self._work.model
+            self._estimates[gpu.name] = tuple(model.estimate(plan, one, gpu) for one in plan.candidates)
+        return self._estimates[gpu.name]
+
+    def retry(self, of: EstimateOf, changes: Mapping[str, Any]) -> EstimateOf:
+        shown = tuple(sorted((name, repr(value)) for name, value in changes.items()))
+        tried = _Tried(id(of.candidate), of.gpu.name, shown)
+        if tried not in self._retries:
+            changed = changed_candidate(of.candidate, changes)
+            answer = self._work.model.estimate(self.plan_on(of.gpu), changed, of.gpu)
+            self._retries[tried] = (of.candidate, answer)  # the candidate is kept: its id is the key
+        return self._retries[tried][1]
+
+
+def changed_candidate(candidate: Candidate, changes: Mapping[str, Any]) -> Candidate:
+    """The candidate with other constants or options. The grid is dropped where a constant changed, since it
+    may have counted in it."""
+    options = {name: Known(value) for name, value in changes.items() if name in OPTION_NAMES}
+    constants = {name: Known(value) for name, value in changes.items() if name in candidate.constants}
+    extra = {
+        name: Known(value)
+        for name, value in changes.items()
+        if name not in OPTION_NAMES and name not in candidate.constants
+    }
+    return replace(
+        candidate,
+        **options,
+        constants={**candidate.constants, **constants},
+        extra={**candidate.extra, **extra},
+        grid=None if constants else candidate.grid,
+    )

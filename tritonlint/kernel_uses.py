@@ -1,0 +1,299 @@
+"""What a kernel does with its parameters, read off its syntax: pointers, integers, strides.
+
+The launch decides the types of arguments, and often it is not in the file. How a parameter is used tells what
+it can only be: what is loaded from is a pointer, what is multiplied with a range is an integer.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from tritonlint.source.sites import KernelSource
+
+MAX_DEPTH = 4  # of helper functions inside each other
+MAX_TERMS = 64  # of one address
+
+_THROUGH = frozenset(
+    {"multiple_of", "max_contiguous", "max_constancy", "broadcast_to", "cast", "to", "expand_dims", "reshape",
+     "view", "trans", "permute", "ravel"}
+)  # fmt: skip
+_READS = frozenset({"load", "_experimental_descriptor_load"})
+_WRITES = frozenset({"store", "_experimental_descriptor_store"})
+_HALF = frozenset({"float16", "bfloat16", "half"})
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One summand of an address or value: the parameters in it, whether it varies from lane to lane (a
+    range), and the pointers that data in it was loaded from."""
+
+    names: frozenset[str] = frozenset()
+    lanes: bool = False
+    loaded: frozenset[str] = frozenset()
+    single: bool = False  # nothing but one parameter
+    factors: frozenset[str] = frozenset()  # parameters that stand as a factor of the whole summand
+
+
+@dataclass(slots=True)
+class Uses:
+    """What was seen. `strides` are, for each pointer, the parameters that multiply a range in its
+    addresses."""
+
+    pointers: dict[str, None] = field(default_factory=dict)
+    integers: set[str] = field(default_factory=set)
+    floats: set[str] = field(default_factory=set)
+    descriptors: set[str] = field(default_factory=set)
+    indices: set[str] = field(default_factory=set)  # pointers to what is used inside an address
+    strides: dict[str, set[str]] = field(default_factory=dict)
+    unit_stride: set[str] = field(default_factory=set)  # pointers with a range that nothing multiplies
+    last_strides: dict[str, str] = field(default_factory=dict)  # of block pointers: the innermost stride
+    has_dot: bool = False
+    half: bool = False  # names a half-precision type
+
+
+def uses_of(kernel: KernelSource) -> Uses:
+    """Never raises; a kernel that is too odd gives few uses."""
+    uses = Uses()
+    names = [parameter.name for parameter in kernel.parameters]
+    try:
+        reader = _Reader(kernel, uses, {name: (Term(frozenset((name,)), single=True),) for name in names}, 0)
+        reader.body(kernel.node.body)
+        reader.settle()
+    except RecursionError:
+        pass
+    uses.integers -= set(uses.pointers)
+    return uses
+
+
+_Value = tuple[Term, ...]
+
+
+class _Reader:
+    def __init__(self, kernel: KernelSource, uses: Uses, names: dict[str, _Value], depth: int) -> None:
+        self.kernel = kernel
+        self.uses = uses
+        self.names = names
+        self.depth = depth
+        self.addresses: list[_Value] = []
+
+    # --- statements
+
+    def body(self, statements: Iterable[ast.stmt]) -> None:
+        for statement in statements:
+            self.statement(statement)
+
+    def statement(self, node: ast.stmt) -> None:
+        if isinstance(node, ast.Assign):
+            value = self.value(node.value)
+            for target in node.targets:
+                self.bind(target, node.value, value)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            self.bind(node.target, node.value, self.value(node.value))
+        elif isinstance(node, ast.AugAssign):
+            added = self.value(node.value)
+            if isinstance(node.target, ast.Name) and not isinstance(node.op, (ast.Add, ast.Sub)):
+                old = self.names.get(node.target.id, ())
+                self.names[node.target.id] = (self.product((*old, *added)),)
+        elif isinstance(node, ast.For):
+            self.integer(self.value(node.iter))
+            if isinstance(node.target, ast.Name):
+                self.names[node.target.id] = (Term(),)
+            self.body(node.body)
+            self.body(node.orelse)
+        elif isinstance(node, (ast.If, ast.While)):
+            self.value(node.test)
+            self.body(node.body)
+            self.body(node.orelse)
+        elif isinstance(node, ast.With):
+            self.body(node.body)
+        else:
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    self.value(child)
+
+    def bind(self, target: ast.expr, node: ast.expr, value: _Value) -> None:
+        if isinstance(target, ast.Name):
+            self.names[target.id] = value
+        elif isinstance(target, ast.Tuple):
+            parts = node.elts if isinstance(node, ast.Tuple) and len(node.elts) == len(target.elts) else None
+            for place, element in enumerate(target.elts):
+                own = self.value(parts[place]) if parts else (self.product(value),)
+                self.bind(element, parts[place] if parts else node, own)
+
+    # --- expressions
+
+    def value(self, node: ast.expr) -> _Value:
+        if isinstance(node, ast.Name):
+            return self.names.get(node.id, (Term(),))
+        if isinstance(node, ast.BinOp):
+            return self.binary(node)
+        if isinstance(node, ast.Call):
+            return self.call(node)
+        if isinstance(node, ast.Subscript):
+            return self.value(node.value)
+        if isinstance(node, ast.Attribute):
+            return self.attribute(node)
+        if isinstance(node, ast.UnaryOp):
+            return self.value(node.operand)
+        if isinstance(node, ast.IfExp):
+            self.value(node.test)
+            return self.value(node.body) or self.value(node.orelse)
+        if isinstance(node, ast.Compare):
+            sides = [self.value(side) for side in (node.left, *node.comparators)]
+            if any(term.lanes for side in sides for term in side):
+                for side in sides:
+                    self.integer(side)
+            return (self.product(tuple(term for side in sides for term in side)),)
+        parts = [self.value(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+        return (self.product(tuple(term for part in parts for term in part)),) if parts else (Term(),)
+
+    def binary(self, node: ast.BinOp) -> _Value:
+        left, right = self.value(node.left), self.value(node.right)
+        if isinstance(node.op, (ast.Add, ast.Sub)):
+            return (*left, *right)[:MAX_TERMS]
+        both = (*left, *right)
+        if isinstance(node.op, (ast.FloorDiv, ast.Mod)):
+            self.integer(both)
+        elif isinstance(node.op, (ast.Mult, ast.Div)):
+            data = any(term.loaded for term in both)
+            for side, other in ((left, right), (right, left)):
+                if any(term.loaded for term in other) or isinstance(node.op, ast.Div):
+                    self.uses.floats.update(name for term in side if term.single for name in term.names)
+                elif not data and any(term.lanes for term in other):
+                    self.integer(side)
+            if isinstance(node.op, ast.Mult):
+                made = self.product(both)
+                factors = [term for side in (left, right) if len(side) == 1 for term in side]
+                names = frozenset(
+                    name for term in factors for name in (term.names if term.single else term.factors)
+                )
+                return (replace(made, factors=names),)
+        return (self.product(both),)
+
+    def attribute(self, node: ast.Attribute) -> _Value:
+        if node.attr in _HALF:
+            self.uses.half = True
+        base = self.value(node.value)
+        if node.attr == "element_ty":
+            inner = node.value
+            name = inner.value if isinstance(inner, ast.Attribute) else inner
+            for term in self.value(name):
+                if term.single:
+                    self.uses.pointers.update(dict.fromkeys(term.names))
+        return base
+
+    def call(self, node: ast.Call) -> _Value:
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        arguments = [self.value(argument) for argument in node.args]
+        keywords = {keyword.arg: self.value(keyword.value) for keyword in node.keywords if keyword.arg}
+        method = isinstance(node.func, ast.Attribute) and not self.is_module(node.func.value)
+        if name == "arange":
+            return (Term(lanes=True),)
+        if name in ("program_id", "num_programs"):
+            return (Term(),)
+        if name in ("dot", "dot_scaled"):
+            self.uses.has_dot = True
+            loaded = frozenset(one for side in arguments for term in side for one in term.loaded)
+            return (Term(loaded=loaded or frozenset(("",))),)
+        if name in ("make_block_ptr", "make_tensor_descriptor"):
+            return self.described(node, arguments, keywords)
+        if method and name in ("load", "store", "gather", "scatter", "atomic_add"):
+            for term in self.value(node.func.value):  # type: ignore[attr-defined]
+                if term.single:
+                    self.uses.descriptors.update(term.names)
+            return (Term(loaded=frozenset(("",))),)
+        if name in _READS or name in _WRITES or name.startswith("atomic_"):
+            address = arguments[0] if arguments else keywords.get("pointer", ())
+            self.addresses.append(address)
+            base = frozenset(one for term in address if term.single for one in term.names)
+            return (Term(loaded=base or frozenset(("",)), lanes=any(term.lanes for term in address)),)
+        if method and name in _THROUGH:
+            for node_argument in node.args:
+                self.value(node_argument)
+            return self.value(node.func.value)  # type: ignore[attr-defined]
+        if name in _THROUGH and arguments:
+            return arguments[0]
+        if name in ("cdiv", "range", "static_range", "minimum", "min", "max", "maximum"):
+            for one in arguments:
+                if name in ("cdiv", "range", "static_range"):
+                    self.integer(one)
+            return (self.product(tuple(term for one in arguments for term in one)),)
+        return self.helper(node, name, arguments, keywords)
+
+    def is_module(self, node: ast.expr) -> bool:
+        """`tl` in `tl.load`: a name that is no parameter and no local value."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return isinstance(node, ast.Name) and node.id not in self.names
+
+    def described(self, node: ast.Call, arguments: Sequence[_Value], keywords: dict[str, _Value]) -> _Value:
+        """make_block_ptr(base, shape, strides, offsets, block_shape, order), make_tensor_descriptor(...)."""
+        base = arguments[0] if arguments else keywords.get("base", ())
+        given = {keyword.arg: keyword.value for keyword in node.keywords}
+        strides = node.args[2] if len(node.args) > 2 else given.get("strides")
+        order = node.args[5] if len(node.args) > 5 else given.get("order")
+        self.addresses.append((*base, Term(lanes=True)))
+        pointer = next((name for term in base if term.single for name in term.names), None)
+        if pointer is not None and isinstance(strides, (ast.Tuple, ast.List)) and strides.elts:
+            place = len(strides.elts) - 1
+            if isinstance(order, (ast.Tuple, ast.List)) and order.elts:
+                first = order.elts[0]
+                if isinstance(first, ast.Constant) and isinstance(first.value, int):
+                    place = first.value
+            for term in self.value(strides.elts[place]) if 0 <= place < len(strides.elts) else ():
+                if term.single:
+                    self.uses.last_strides.setdefault(pointer, next(iter(term.names)))
+        return (Term(loaded=frozenset(("",))),)
+
+    def helper(
+        self, node: ast.Call, name: str, arguments: Sequence[_Value], keywords: dict[str, _Value]
+    ) -> _Value:
+        """A call of another jit function: what it does with its parameters it does with ours."""
+        everything = tuple(term for one in (*arguments, *keywords.values()) for term in one)
+        callee = self.kernel.scope.lookup(name) if isinstance(node.func, ast.Name) else None
+        if isinstance(callee, KernelSource) and self.depth < MAX_DEPTH:
+            bound: dict[str, _Value] = {parameter.name: (Term(),) for parameter in callee.parameters}
+            for parameter, argument in zip(callee.parameters, arguments, strict=False):
+                bound[parameter.name] = argument
+            bound.update({key: value for key, value in keywords.items() if key in bound})
+            inner = _Reader(callee, self.uses, bound, self.depth + 1)
+            inner.body(callee.node.body)
+            self.addresses += inner.addresses
+        return (self.product(everything),)
+
+    # --- conclusions
+
+    def product(self, terms: _Value) -> Term:
+        return Term(
+            frozenset(name for term in terms for name in term.names),
+            any(term.lanes for term in terms),
+            frozenset(name for term in terms for name in term.loaded),
+        )
+
+    def integer(self, value: _Value) -> None:
+        self.uses.integers.update(name for term in value if not term.loaded for name in term.names)
+
+    def settle(self) -> None:
+        """Which parameter of each address is the pointer: the first summand that is nothing but a parameter
+        and is not used as an integer elsewhere."""
+        for address in self.addresses:
+            singles = [next(iter(term.names)) for term in address if term.single]
+            known = [name for name in singles if name in self.uses.pointers]
+            likely = [name for name in singles if name not in self.uses.integers]
+            pointer = next(iter((*known, *likely, *singles)), None)
+            if pointer is None:
+                continue
+            self.uses.pointers[pointer] = None
+            for term in address:
+                self.uses.indices.update(name for name in term.loaded if name)
+                if term.single:
+                    if pointer not in term.names:
+                        self.uses.integers.update(term.names)
+                    continue
+                self.uses.integers.update(term.names)
+                if term.lanes and term.factors:
+                    self.uses.strides.setdefault(pointer, set()).update(term.factors)
+                elif term.lanes:
+                    self.uses.unit_stride.add(pointer)

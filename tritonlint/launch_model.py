@@ -1,0 +1,218 @@
+"""From a candidate of a plan to its estimate on a GPU: trace, compile, count. Keeps what candidates share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tritonlint.arguments import Arguments, arguments_of
+from tritonlint.compiler.compile import compiled as compile_trace
+from tritonlint.compiler.compiled import Compiled
+from tritonlint.compiler.options import Options
+from tritonlint.compiler.releases import release
+from tritonlint.compiler.target import Target
+from tritonlint.estimate_record import Estimate
+from tritonlint.estimating import build
+from tritonlint.gpu.profile import GpuProfile
+from tritonlint.kernel.ir import Trace
+from tritonlint.kernel.trace import trace as trace_kernel
+from tritonlint.rule import EstimateOf
+from tritonlint.source.sites import Candidate, KernelSource, LaunchPlan
+from tritonlint.source.text import Lines, split_lines
+from tritonlint.source.values import DType, Known
+
+OPTION_NAMES = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+ModelName = Literal["compiler", "textbook"]
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch, all compile-time values known: what the model is asked."""
+
+    kernel: KernelSource
+    constants: Mapping[str, Any]
+    arguments: Arguments
+    options: Options
+    grid: tuple[int, ...] | None
+    assumptions: tuple[str, ...] = ()
+
+
+class Model:
+    """Estimates for one Triton release. `default_types` are those of the settings; `source` is the linted
+    file, in which the arguments of launches stand."""
+
+    def __init__(self, triton: tuple[int, int], default_types: Mapping[str, str], source: str = "") -> None:
+        self.triton = triton
+        self._defaults = default_types
+        self._lines = Lines(split_lines(source))
+        self._traces: dict[Any, Trace] = {}
+        self._compiled: dict[Any, Compiled] = {}
+        self._kept: list[Any] = []  # objects whose ids are in keys
+
+    # --- one launch
+
+    def trace(self, launch: Launch, target: Target) -> Trace:
+        """The trace; shared by launches that differ in nothing that the front end sees."""
+        key = (
+            id(launch.kernel),
+            _frozen(launch.constants),
+            _frozen(launch.arguments.constants),
+            _frozen(launch.arguments.specs),
+            _frozen(launch.options.extra),
+            target.arch,
+        )
+        if key not in self._traces:
+            self._kept.append(launch.kernel)
+            self._traces[key] = trace_kernel(
+                launch.kernel,
+                launch.arguments.specs,
+                {**launch.constants, **launch.arguments.constants},
+                target=target,
+                release=self.triton,
+                options=launch.options.extra,
+            )
+        return self._traces[key]
+
+    def compiled(self, trace: Trace, options: Options, target: Target, model: ModelName) -> Compiled:
+        key = (id(trace), _frozen(_plain_options(options)), target.arch, model)
+        if key not in self._compiled:
+            self._kept.append(trace)
+            answer = compile_trace(trace, options, target, release(*self.triton))
+            if model == "textbook":
+                from tritonlint.compiler.textbook import compiled as by_the_book
+
+                answer = by_the_book(answer.dots, options, target)
+            self._compiled[key] = answer
+        return self._compiled[key]
+
+    def estimate_launch(
+        self, launch: Launch, gpu: GpuProfile, model: ModelName = "compiler"
+    ) -> tuple[Trace, Estimate | None, tuple[str, ...]]:
+        """(trace, estimate, why there is none)."""
+        from tritonlint.work import measure
+
+        target = Target(gpu.arch)
+        trace = self.trace(launch, target)
+        if trace.errors:
+            return trace, None, tuple(f"line {error.line}: {error.message}" for error in trace.errors)
+        answer = self.compiled(trace, launch.options, target, model)
+        work = None
+        if launch.grid is not None:
+            work = measure(trace, answer, launch.grid, launch.arguments.values)
+        assumptions = (*launch.assumptions, *launch.arguments.assumptions, *trace.assumptions)
+        estimate = build(
+            answer,
+            launch.options,
+            gpu,
+            self.triton,
+            grid=launch.grid,
+            work=work,
+            assumptions=tuple(dict.fromkeys(assumptions)),
+            model=model,
+        )
+        return trace, estimate, ()
+
+    # --- a candidate of a plan
+
+    def estimate(self, plan: LaunchPlan, candidate: Candidate, gpu: GpuProfile) -> EstimateOf:
+        """What one candidate costs on a GPU. Never raises for what stands in the source."""
+        options, unknown = known_options(candidate)
+        if options is None:
+            return EstimateOf(candidate, gpu, self.triton, Options(), None, None, unknown)
+        launch = self.launch(plan, candidate, options)
+        trace, estimate, why = self.estimate_launch(launch, gpu)
+        return EstimateOf(candidate, gpu, self.triton, options, trace, estimate, why)
+
+    def launch(self, plan: LaunchPlan, candidate: Candidate, options: Options) -> Launch:
+        kernel = plan.kernel
+        constants = {
+            name: knowledge.value if isinstance(knowledge, Known) else knowledge
+            for name, knowledge in candidate.constants.items()
+        }
+        site = plan.launch
+        texts: dict[str, str] = {}
+        if site is not None:
+            texts = {name: self._lines.text_of(argument.span) for name, argument in site.arguments.items()}
+        types = {
+            **candidate.types,
+            **{
+                name: argument.tensor_type
+                for name, argument in (site.arguments.items() if site is not None else ())
+                if argument.tensor_type and name not in candidate.types
+            },
+        }
+        arguments = arguments_of(
+            kernel,
+            constants=constants,
+            types=types,
+            values=candidate.values,
+            defaults=self._defaults,
+            launch=site,
+            launch_texts=texts,
+        )
+        return Launch(kernel, constants, arguments, options, known_grid(candidate), candidate.assumptions)
+
+
+def known_options(candidate: Candidate) -> tuple[Options | None, tuple[str, ...]]:
+    """The launch options where all are known, else why not."""
+    values: dict[str, Any] = {}
+    unknown: list[str] = []
+    for name in OPTION_NAMES:
+        knowledge = getattr(candidate, name)
+        if isinstance(knowledge, Known):
+            values[name] = knowledge.value
+        else:
+            unknown.append(f"{name}: {why_unknown(knowledge)}")
+    for name, value in values.items():
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole and not (name == "maxnreg" and value is None):
+            unknown.append(f"{name} is {value!r}, not a whole number")
+    warps = values.get("num_warps")
+    if not unknown and (warps < 1 or warps & (warps - 1)):
+        unknown.append(f"num_warps is {warps}, not a power of two")
+    if unknown:
+        return None, tuple(unknown)
+    extra = {name: value.value for name, value in candidate.extra.items() if isinstance(value, Known)}
+    return Options(**values, extra=extra), ()
+
+
+def why_unknown(knowledge: Any) -> str:
+    """In words for the user."""
+    values = getattr(knowledge, "values", None)
+    if values is not None:
+        return f"one of {', '.join(map(str, values[:4]))}{', ...' if len(values) > 4 else ''}"
+    return getattr(knowledge, "reason", "") or "not known"
+
+
+def known_grid(candidate: Candidate) -> tuple[int, ...] | None:
+    """The grid where every entry is a known number."""
+    if candidate.grid is None or candidate.grid_problem:
+        return None
+    sizes: list[int] = []
+    for entry in candidate.grid:
+        if not isinstance(entry, Known) or isinstance(entry.value, bool) or not isinstance(entry.value, int):
+            return None
+        sizes.append(entry.value)
+    return tuple(sizes) if 1 <= len(sizes) <= 3 else None
+
+
+def _plain_options(options: Options) -> dict[str, Any]:
+    return {
+        "num_warps": options.num_warps,
+        "num_stages": options.num_stages,
+        "num_ctas": options.num_ctas,
+        "maxnreg": options.maxnreg,
+        **options.extra,
+    }
+
+
+def _frozen(values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """A mapping as a key. Equal numbers of different kinds (1, True, 1.0) stay apart."""
+    return tuple(sorted((name, _key(value)) for name, value in values.items()))
+
+
+def _key(value: Any) -> str:
+    if isinstance(value, DType):
+        return f"dtype {value.name}"
+    return f"{type(value).__name__} {value!r}"
