@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from tritonlint.finding import Finding
 from tritonlint.rule import Context, Rule
-from tritonlint.source.sites import Candidate
+from tritonlint.source.sites import AutotuneSite, Candidate
+from tritonlint.source.values import Known
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings, known_int
 from tritonlint_rules.support.launch_options import options, vendors_of
@@ -76,8 +77,6 @@ def _drafts(context: Context) -> Iterator[Draft]:
 
 
 def _given(candidate: Candidate) -> dict[str, object]:
-    from tritonlint.source.values import Known
-
     values: dict[str, object] = dict(candidate.extra)
     values.update({name: value for name, value in candidate.constants.items() if name in _AMD})
     for name, value in (candidate.config.kwargs if candidate.config is not None else {}).items():
@@ -85,7 +84,7 @@ def _given(candidate: Candidate) -> dict[str, object]:
     return values
 
 
-def _differ_only_in(tuning, names: tuple[str, ...]) -> int:  # type: ignore[no-untyped-def]
+def _differ_only_in(tuning: AutotuneSite | None, names: tuple[str, ...]) -> int:
     """How many configs are the same as another but for these names."""
     if tuning is None:
         return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tritonlint.compiler.compiled import SharedPart
 from tritonlint_rules.support.say import bytes_text
 
 _BUFFERS = re.compile(r"(?P<count>\d+) buffers? x (?P<shape>\d+(?:x\d+)*) x (?P<size>\d+) B")
@@ -35,11 +36,11 @@ def breakdown(estimate: Any) -> str:
     return " + ".join([*pieces, *dict.fromkeys(others)])
 
 
-def largest_scratch(estimate: Any) -> Any:
+def largest_scratch(estimate: Any) -> SharedPart | None:
     """The largest part that is not a buffer of a loop's load, or None."""
     if estimate.compiled is None:
         return None
-    parts = [
+    parts: list[SharedPart] = [
         part for part in estimate.compiled.parts if part.kind in ("conversion", "reduction", "scan", "store")
     ]
     return max(parts, key=lambda part: part.shared_bytes, default=None)
@@ -49,6 +50,7 @@ def buffer_bytes(estimate: Any) -> int:
     """Bytes of the loop's buffers and barriers, without any scratch."""
     if estimate.compiled is None:
         return 0
-    return sum(
+    total: int = sum(
         part.shared_bytes for part in estimate.compiled.parts if part.kind in ("buffer", "operand", "barrier")
     )
+    return total
