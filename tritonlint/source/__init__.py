@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tritonlint.source.module import Module, parse_file
 from tritonlint.source.sites import LaunchPlan, Platform
 from tritonlint.source.text import SourceFile, load
 
-__all__ = ["Module", "SourceFile", "parse_file", "plans", "read"]
+if TYPE_CHECKING:
+    from tritonlint.source.reading import Reading
+
+__all__ = ["Module", "SourceFile", "parse_file", "plans", "read", "read_plans"]
 
 
 def read(path: str | Path, data: bytes | str | None = None) -> SourceFile:
@@ -18,6 +22,11 @@ def read(path: str | Path, data: bytes | str | None = None) -> SourceFile:
 
 def plans(module: Module, platform: Platform) -> tuple[LaunchPlan, ...]:
     """Every kernel of the file with everything that reaches it, as conditions on the platform decide it."""
-    from tritonlint.source.first import plain_plans
+    return read_plans(module, platform).plans
 
-    return plain_plans(module, platform)
+
+def read_plans(module: Module, platform: Platform) -> Reading:
+    """The same, with what could not be resolved and why."""
+    from tritonlint.source.reading import read_plans as read_all
+
+    return read_all(module, platform)

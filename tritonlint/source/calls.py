@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from tritonlint.source.interpreter import Arguments, Interpreter
 
 
+HELPER_STEPS = 3000  # of a helper in another file, while launches are looked for
+
+
 def builtin(interp: Interpreter, name: str) -> Any:
     """A name that nothing in the file binds."""
     from tritonlint.source.builtin_calls import BUILTINS
@@ -296,6 +299,34 @@ def call_function(interp: Interpreter, function: Function, arguments: Arguments)
         return interp.memo[key]
     if interp.depth >= MAX_DEPTH:
         return interp.symbol(("deep", id(function.node)), f"{function.name} calls itself too deeply")
+    if interp.launches is not None:
+        interp.ran.add(id(function.node))
+        return _limited(interp, function, arguments)
+    return _run(interp, function, arguments, key)
+
+
+def _limited(interp: Interpreter, function: Function, arguments: Arguments) -> Any:
+    """While launches are looked for, a helper may cost only so much: its answer is then unknown."""
+    allowed = interp.steps if _is_own(interp, function) else min(interp.steps, HELPER_STEPS)
+    kept = interp.steps - allowed
+    interp.steps = allowed
+    depth, path = interp.depth, interp.path
+    try:
+        return _run(interp, function, arguments, None)
+    except OutOfBudget:
+        if kept <= 0:
+            raise
+        interp.depth, interp.path = depth, path
+        return interp.symbol(call_key(("function", id(function.node)), arguments), f"{function.name}() takes too long to evaluate")
+    finally:
+        interp.steps = kept + max(interp.steps, 0)
+
+
+def _is_own(interp: Interpreter, function: Function) -> bool:
+    return function.environment is interp.main
+
+
+def _run(interp: Interpreter, function: Function, arguments: Arguments, key: Any) -> Any:
     interp.depth += 1
     path = interp.path
     frame = Frame(function.environment, function.closure, function.name)

@@ -93,6 +93,8 @@ def decorated(interp: Interpreter, value: Any, node: ast.FunctionDef, frame: Fra
             value = Kernel(node.name, node, frame.environment, value.closure)
         elif isinstance(result, Function) and result is not value and result.wraps is None:
             pass  # a plain wrapper: the function under it is what matters here
+    if isinstance(value, Kernel) and frame.environment is interp.main:
+        interp.made[id(node)] = value
     return value
 
 

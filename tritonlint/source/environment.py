@@ -24,7 +24,7 @@ class Frame:
     """The local names of one run of a function, of a class body, or of one top-level statement."""
 
     __slots__ = (
-        "assumed", "env", "environment", "function", "loops", "name", "parent", "returns", "spread", "yields",
+        "assumed", "env", "environment", "function", "loops", "name", "parent", "relevant", "returns", "spread", "yields",
     )  # fmt: skip
 
     def __init__(self, environment: Environment, parent: Frame | None = None, name: str = "") -> None:
@@ -38,6 +38,7 @@ class Frame:
         self.yields: List | None = None
         self.spread: ast.AST | None = None  # the comprehension in hand
         self.assumed: dict[str, Any] = {}  # from a comment on the function
+        self.relevant: set[int] | None = None  # the statements to evaluate, where not all
 
     def lookup(self, name: str) -> Any:
         frame: Frame | None = self
@@ -124,6 +125,10 @@ class Environment:
                         if value is not MISSING:
                             return value
         return MISSING
+
+    def settle(self, number: int) -> None:
+        """Evaluates a top-level statement for what it defines."""
+        self._run(number)
 
     def _run(self, number: int) -> bool:
         """Evaluates one top-level statement unless it was; False where it is running (a circle)."""

@@ -45,10 +45,15 @@ class Interpreter:
         self.depth = 0
         self.bindings: dict[Any, Any] = {}  # symbol key -> the value that a comment assumes
         self.launches: list[Any] | None = None  # records of launches, where they are looked for
+        self.entry = ""  # the function that launches are looked for in
+        self.slicer: Any = None
+        self.ran: set[int] = set()  # ids of the functions that ran since launches are looked for
         self.environments: dict[str, Environment] = {}
         self.main = Environment(self, module)
         self.environments[module.path] = self.main
         self.memo: dict[Any, Any] = {}
+        self.keep: list[Any] = []
+        self.made: dict[int, Any] = {}  # kernels of the linted file by the id of their `def`
 
     # -- values
 

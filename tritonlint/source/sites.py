@@ -51,6 +51,7 @@ class KernelSource:
     decorator_spans: tuple[Span, ...] = ()
     noinline: bool = False
     do_not_specialize: tuple[str, ...] = ()
+    kind: Literal["jit", "constexpr_function"] = "jit"  # the latter: called with constants only, at compile time
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ class Config:
     pre_hook: bool = False
     spread: Span | None = None  # the comprehension or call that builds many configs from one text
     path: str = ""  # file of the span where it is not the kernel's
+    unknown: Mapping[str, str] = field(default_factory=dict)  # kwarg or option that is not known -> why
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,6 +95,7 @@ class AutotuneSite:
         default_factory=dict
     )  # "key", "configs", and "key:NAME" for each name
     extra: frozenset[str] = frozenset()  # other keywords given (warmup, use_cuda_graph, cache_results, ...)
+    path: str = ""  # file of the decorator
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +112,9 @@ class Grid:
     span: Span
     form: Literal["tuple", "lambda", "def", "name", "list", "scalar", "unknown"]
     text: str
-    meta_keys: Mapping[str, Span] = field(
-        default_factory=dict
-    )  # META["..."] names that a callable grid reads
+    # META["..."] names that a callable grid reads
+    meta_keys: Mapping[str, Span] = field(default_factory=dict)
+    definition: Span | None = None  # of the lambda or `def`, where it is in the same file
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,13 @@ MAX_WHILE = 2000  # runs of one decided `while`
 
 
 def execute(interp: Interpreter, body: Sequence[ast.stmt], frame: Frame) -> str:
+    relevant = frame.relevant
     for statement in body:
+        if relevant is not None and id(statement) not in relevant and not _steers(statement, relevant):
+            if isinstance(statement, ast.Return):
+                frame.returns.append((interp.path, None))
+                return "return"
+            continue
         interp.steps -= 1
         if interp.steps < 0:
             raise OutOfBudget
@@ -31,6 +37,23 @@ def execute(interp: Interpreter, body: Sequence[ast.stmt], frame: Frame) -> str:
             if status != "next":
                 return status
     return "next"
+
+
+def _steers(statement: ast.stmt, relevant: set[int]) -> bool:
+    """A statement that computes nothing for a launch, yet says which paths reach it."""
+    if isinstance(statement, (ast.Raise, ast.Break, ast.Continue, ast.Assert)):
+        return True
+    if isinstance(statement, ast.If):
+        return any(_leaves(inner) for inner in (*statement.body, *statement.orelse))
+    return False
+
+
+def _leaves(statement: ast.stmt) -> bool:
+    if isinstance(statement, (ast.Raise, ast.Return, ast.Break, ast.Continue)):
+        return True
+    if isinstance(statement, ast.If):
+        return any(_leaves(inner) for inner in (*statement.body, *statement.orelse))
+    return False
 
 
 def expression(interp: Interpreter, node: ast.Expr, frame: Frame) -> str:

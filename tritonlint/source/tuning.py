@@ -88,9 +88,7 @@ def _as_kernel(value: Any, options: dict[str, Any] | None = None) -> Any:
     resolved = tuple(
         name if isinstance(name, str) else parameters[name] for name in listed if isinstance(name, str) or name < len(parameters)
     )
-    return Kernel(
-        value.name, value.node, value.environment, value.closure, (), options.get("noinline") is True, resolved
-    )
+    return Kernel(value.name, value.node, value.environment, value.closure, (), options.get("noinline") is True, resolved)
 
 
 def decorate(interp: Interpreter, decorator: Decorator, target: Any) -> Any:

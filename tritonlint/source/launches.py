@@ -1,0 +1,339 @@
+"""Launches: every function that launches is run with unknown arguments, and what it launches is written down."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tritonlint.source import slices
+from tritonlint.source.environment import Environment, Frame
+from tritonlint.source.guards import ANYWHERE, Path, choose
+from tritonlint.source.kernels import Kernel, LaunchProxy
+from tritonlint.source.objects import (
+    MISSING,
+    Class,
+    Dict,
+    Function,
+    Instance,
+    OutOfBudget,
+    Raised,
+    Tensor,
+)
+
+if TYPE_CHECKING:
+    from tritonlint.source.interpreter import Arguments, Interpreter
+
+ENTRY_STEPS = 20_000  # of one function that launches
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_NOT_ARGUMENTS = frozenset({"grid", "warmup"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Launch:
+    """One run of a launching call, with the values that its arguments had."""
+
+    kernel: Kernel
+    node: ast.Call
+    environment: Environment
+    grid: Any
+    grid_node: ast.AST | None
+    form: str
+    arguments: Arguments
+    path: Path
+    function: str
+    entry: str  # the function that was run from the outside to get here
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function (or top-level statement) to run from the outside."""
+
+    name: str
+    node: ast.AST
+    owner: str | None = None  # the class it stands in
+    number: int = 0  # of its top-level statement
+    direct: bool = True
+
+
+def record(interp: Interpreter, proxy: LaunchProxy, arguments: Arguments, frame: Frame | None) -> Any:
+    """A call of `kernel[grid]`, `kernel.run` or `kernel.warmup`."""
+    if interp.launches is None or arguments.node is None or frame is None:
+        return None
+    grid, grid_node = proxy.grid, proxy.grid_node
+    if proxy.form != "subscript":
+        if "grid" not in arguments.keywords:
+            return None
+        grid = arguments.keywords["grid"]
+        grid_node = next((keyword.value for keyword in arguments.node.keywords if keyword.arg == "grid"), None)
+        arguments = replace(
+            arguments, keywords={name: value for name, value in arguments.keywords.items() if name not in _NOT_ARGUMENTS}
+        )
+    function = frame
+    while function.function is None and function.parent is not None:
+        function = function.parent
+    interp.launches.append(
+        Launch(
+            proxy.kernel,
+            arguments.node,
+            frame.environment,
+            _frozen(grid),
+            grid_node,
+            proxy.form,
+            arguments,
+            interp.path,
+            function.name,
+            interp.entry,
+            interp.depth,
+        )
+    )
+    return interp.symbol(("launched", id(arguments.node)), "what a launch returns")
+
+
+def _frozen(grid: Any) -> Any:
+    """A grid function with the locals that it sees now."""
+    if not isinstance(grid, Function) or grid.closure is None:
+        return grid
+    return Function(grid.name, grid.node, grid.environment, _freeze(grid.closure), grid.owner, grid.bound, grid.kind)
+
+
+def _freeze(frame: Frame) -> Frame:
+    copied = Frame(frame.environment, _freeze(frame.parent) if frame.parent is not None else None, frame.name)
+    copied.env = dict(frame.env)
+    copied.function = frame.function
+    return copied
+
+
+# -- entries
+
+
+def entries(environment: Environment) -> list[Entry]:
+    """Everything of a file that launches or defines kernels locally, in the order of the file."""
+    found: list[Entry] = []
+    for number, statement in enumerate(environment.module.statements):
+        _entries_in(statement, None, number, found, True)
+    return found
+
+
+def _entries_in(node: ast.stmt, owner: str | None, number: int, found: list[Entry], top: bool) -> None:
+    if isinstance(node, _FUNCTIONS):
+        if _worth_running(node):
+            found.append(Entry(node.name, node, owner, number))
+        return
+    if isinstance(node, ast.ClassDef):
+        for child in node.body:
+            _entries_in(child, node.name, number, found, False)
+        return
+    if top and any(slices.is_launch(inner) for inner in slices.own_nodes([node])):
+        found.append(Entry("", node, None, number))
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            _entries_in(child, owner, number, found, False)
+        elif isinstance(child, ast.ExceptHandler):
+            for inner in child.body:
+                _entries_in(inner, owner, number, found, False)
+
+
+def _worth_running(node: ast.AST) -> bool:
+    """Whether a function launches, or holds a function that does or that is a kernel."""
+    for inner in ast.walk(node):
+        if slices.is_launch(inner):
+            return not _is_kernel(node)
+        if inner is not node and isinstance(inner, _FUNCTIONS) and _is_kernel(inner):
+            return True
+    return False
+
+
+def _is_kernel(node: ast.AST) -> bool:
+    from tritonlint.source.definitions import last_name
+
+    return any(last_name(decorator) == "jit" for decorator in getattr(node, "decorator_list", []))
+
+
+def launching_names(found: list[Entry]) -> frozenset[str]:
+    return frozenset(entry.name for entry in found if entry.name)
+
+
+class Runner:
+    """Runs entries and keeps what they launched."""
+
+    def __init__(self, interp: Interpreter, assumed: Any) -> None:
+        self.interp = interp
+        self.assumed = assumed  # the `def` of a host function -> values of its names
+        self.found = entries(interp.main)
+        self.names = launching_names(self.found)
+        self.over_budget: list[Entry] = []
+        self._slices: dict[int, set[int]] = {}
+
+    def run(self, entry: Entry) -> list[Launch]:
+        """What one entry launches. Never raises."""
+        interp = self.interp
+        interp.launches = launches = []
+        interp.entry = entry.name
+        interp.steps = ENTRY_STEPS
+        interp.path = ANYWHERE
+        interp.slicer = self._slice
+        interp.ran.clear()
+        try:
+            if entry.name:
+                self._function(entry, launches)
+            else:
+                self._statement(entry)
+        except Raised:
+            pass
+        except (OutOfBudget, RecursionError):
+            self.over_budget.append(entry)
+        finally:
+            interp.launches = None
+            interp.slicer = None
+            interp.path = ANYWHERE
+            interp.depth = 0
+        return launches
+
+    def _slice(self, node: Any) -> set[int] | None:
+        """The statements of a function that matter, for functions of the linted file that launch."""
+        key = id(node)
+        if key not in self._slices:
+            self._slices[key] = slices.relevant(node.body, self.names)
+        return self._slices[key]
+
+    def _statement(self, entry: Entry) -> None:
+        main = self.interp.main
+        frame = Frame(main)
+        main.now, before = entry.number, main.now
+        try:
+            self.interp.execute([entry.node], frame)  # type: ignore[list-item]
+        finally:
+            main.now = before
+
+    def _function(self, entry: Entry, launches: list[Launch]) -> None:
+        interp = self.interp
+        owner = interp.main.lookup(entry.owner) if entry.owner else None
+        node = entry.node
+        assert isinstance(node, _FUNCTIONS)
+        function = Function(node.name, node, interp.main, None, owner if isinstance(owner, Class) else None)
+        static = any(getattr(one, "id", "") == "staticmethod" for one in node.decorator_list)
+        if entry.owner and not static:
+            function.bound = self._instance(owner, node)
+        frame = self._call(function, launches)
+        self._inner(frame, launches, 0)
+
+    def _instance(self, owner: Any, node: ast.AST) -> Any:
+        interp = self.interp
+        if not isinstance(owner, Class):
+            return interp.symbol(("self", id(node)), "self is not known")
+        if any(getattr(one, "id", "") == "classmethod" for one in getattr(node, "decorator_list", [])):
+            return owner
+        key = ("instance", id(owner))
+        if key not in interp.memo:
+            instance = Instance(owner)
+            interp.memo[key] = instance
+            init = owner.find("__init__")
+            if isinstance(init, Function) and getattr(node, "name", "") != "__init__":
+                saved, interp.launches = interp.launches, None
+                steps, interp.steps = interp.steps, min(interp.steps, 4000)
+                before = interp.steps
+                slicer, interp.slicer = interp.slicer, None
+                try:
+                    bound = Function(init.name, init.node, init.environment, init.closure, init.owner, instance)
+                    self._run(bound, unknown_arguments(interp, bound))
+                except (Raised, OutOfBudget, RecursionError):
+                    pass
+                finally:
+                    interp.launches = saved
+                    interp.slicer = slicer
+                    interp.steps = steps - (before - max(interp.steps, 0))
+                    interp.path = ANYWHERE
+        return interp.memo[key]
+
+    def _call(self, function: Function, launches: list[Launch]) -> Frame:
+        arguments = unknown_arguments(self.interp, function)
+        names = self.assumed(function.node)
+        for name, value in names.items():
+            if name in arguments:
+                arguments[name] = value
+        return self._run(function, arguments, names)
+
+    def _run(self, function: Function, arguments: dict[str, Any], assumed: dict[str, Any] | None = None) -> Frame:
+        interp = self.interp
+        frame = Frame(function.environment, function.closure, function.name)
+        frame.function = function
+        frame.env.update(arguments)
+        frame.assumed = assumed or {}
+        if interp.slicer is not None:
+            frame.relevant = self._slice(function.node)
+        interp.ran.add(id(function.node))
+        interp.depth += 1
+        try:
+            interp.execute(function.node.body, frame)  # type: ignore[arg-type]
+        except Raised:
+            pass
+        finally:
+            interp.depth -= 1
+        return frame
+
+    def _inner(self, frame: Frame, launches: list[Launch], depth: int) -> None:
+        """Functions that a function made and did not call: they are run too, with what they see of it."""
+        if depth > 3:
+            return
+        for value in list(frame.env.values()):
+            if (
+                isinstance(value, Function)
+                and isinstance(value.node, _FUNCTIONS)
+                and value.environment is self.interp.main
+                and id(value.node) not in self.interp.ran
+                and value.closure is not None
+                and _worth_running(value.node)
+            ):
+                self.interp.path = ANYWHERE
+                inner = self._call(value, launches)
+                self._inner(inner, launches, depth + 1)
+
+
+def unknown_arguments(interp: Interpreter, function: Function) -> dict[str, Any]:
+    """The parameters of a function that is called from anywhere: unknown, or (all together) their defaults."""
+    spec = function.node.args
+    positional = [*spec.posonlyargs, *spec.args]
+    values: dict[str, Any] = {}
+    if function.bound is not None and positional:
+        values[positional[0].arg] = function.bound
+        skipped = positional[0].arg
+    else:
+        skipped = ""
+    defaults: list[ast.expr | None] = [*([None] * (len(positional) - len(spec.defaults))), *spec.defaults]
+    guard = ("defaults", id(function.node))
+    for argument, default in zip([*positional, *spec.kwonlyargs], [*defaults, *spec.kw_defaults]):
+        if argument.arg == skipped:
+            continue
+        unknown = _unknown(interp, function, argument, default)
+        values[argument.arg] = unknown
+        if isinstance(default, ast.Constant) and isinstance(default.value, (int, str, float)):
+            values[argument.arg] = choose(
+                [(frozenset({(guard, True)}), default.value), (frozenset({(guard, False)}), unknown)]
+            )
+    if spec.vararg is not None:
+        values[spec.vararg.arg] = interp.symbol(("param", id(spec.vararg)), f"*{spec.vararg.arg} comes from the caller")
+    if spec.kwarg is not None:
+        values[spec.kwarg.arg] = interp.symbol(("param", id(spec.kwarg)), f"**{spec.kwarg.arg} comes from the caller")
+    return values
+
+
+def _unknown(interp: Interpreter, function: Function, argument: ast.arg, default: ast.expr | None) -> Any:
+    key = ("param", id(function.node), argument.arg)
+    reason = f"{argument.arg} comes from the caller"
+    annotation = ast.unparse(argument.annotation) if argument.annotation is not None else ""
+    annotation = annotation.strip("'\"")
+    if annotation in ("torch.Tensor", "Tensor") and not (isinstance(default, ast.Constant) and default.value is None):
+        dtype = interp.symbol((1, "dtype", key), f"the dtype of {argument.arg} comes from the caller", kind="dtype")
+        return Tensor(key, dtype)
+    kinds = {"int": "int", "bool": "bool", "float": "float", "str": "str", "torch.dtype": "dtype"}
+    kind = kinds.get(annotation, "")
+    if not kind and isinstance(default, ast.Constant) and default.value is not None:
+        kind = {bool: "bool", int: "int", float: "float", str: "str"}.get(type(default.value), "")
+    if kind == "bool":
+        return interp.symbol(key, reason, low=0, high=1, kind="bool")
+    return interp.symbol(key, reason, kind=kind)
+
+
+__all__ = ["Dict", "Entry", "Launch", "MISSING", "Runner", "record"]

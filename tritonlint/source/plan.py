@@ -1,0 +1,533 @@
+"""Everything that reaches a kernel, joined: configs, heuristics, defaults, launch arguments and assumptions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tritonlint.source import grids
+from tritonlint.source.answers import is_amd
+from tritonlint.source.assumptions import Assumptions
+from tritonlint.source.definitions import last_name
+from tritonlint.source.dtypes import DTYPES
+from tritonlint.source.guards import ANYWHERE, NO_GUARDS, Choice, Path, agree, combine, extend
+from tritonlint.source.kernel_sources import kernel_source
+from tritonlint.source.kernels import Kernel, Layer
+from tritonlint.source.knowledge import from_knowledge, knowledge, signature_type
+from tritonlint.source.launches import Launch
+from tritonlint.source.objects import MISSING, Descriptor, Dict, OutOfBudget, Raised, Symbol, Tensor
+from tritonlint.source.sites import (
+    AutotuneSite,
+    Candidate,
+    Config,
+    DecoratorUse,
+    Grid,
+    KernelSource,
+    LaunchArgument,
+    LaunchPlan,
+    LaunchSite,
+)
+from tritonlint.source.tuning_sites import default_stages, tuning_site
+from tritonlint.source.values import Bounded, DType, Known, Knowledge, OneOf, Unknown
+
+if TYPE_CHECKING:
+    from tritonlint.source.interpreter import Interpreter
+
+MAX_WORLDS = 16  # combinations of undecided conditions that one launch is shown in
+MAX_CANDIDATES = 2000
+
+# Keywords of a launch that are the compiler's, in any release and for either vendor: fields of CUDAOptions and
+# HIPOptions from 2.1 to 3.9, and what `run` takes for itself.
+OPTIONS = frozenset({
+    "num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "launch_cooperative_grid", "launch_pdl",
+    "waves_per_eu", "matrix_instr_nonkdim", "kpack", "extern_libs", "debug", "allow_flush_denorm", "cluster_dims",
+    "num_buffers_warp_spec", "num_consumer_groups", "reg_dec_producer", "reg_inc_consumer", "ptx_version", "ptx_options",
+    "ir_override", "sanitize_overflow", "schedule_hint", "instruction_sched_variant", "llvm_fn_attrs", "clc",
+    "default_dot_input_precision", "allowed_dot_input_precisions", "max_num_imprecise_acc_default", "sched4reg",
+    "enable_reflect_ftz", "min_shared_mem", "wgp_cu_mode", "instrumentation_mode", "fpsan_homomorphic_casts",
+    "enable_warp_specialization", "supported_fp8_dtypes", "allow_fp8e4nv", "allow_fp8e4b15", "arch", "warp_size",
+    "backend_name", "deprecated_fp8_dtypes", "deprecated_fp8_dot_operand_dtypes", "grid", "warmup", "stream", "device",
+    "device_type", "pre_hook", "optimize_epilogue", "enable_persistent", "cluster_dims",
+})  # fmt: skip
+_MAIN_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joined:
+    """The arguments of a launch, by name."""
+
+    given: Mapping[str, Any]  # parameter -> value
+    options: Mapping[str, Any]
+    records: Mapping[str, LaunchArgument]
+    option_records: Mapping[str, LaunchArgument]
+
+
+class Planner:
+    """Makes plans of what was found in one file."""
+
+    def __init__(self, interp: Interpreter, assumptions: Assumptions) -> None:
+        self.interp = interp
+        self.assumptions = assumptions
+
+    # -- parts
+
+    def decorators(self, kernel: Kernel) -> tuple[DecoratorUse, ...]:
+        module = kernel.environment.module
+        layers = {id(layer.node): layer for layer in kernel.layers}
+        uses: list[DecoratorUse] = []
+        for node in kernel.node.decorator_list:
+            layer = layers.get(id(node))
+            kind: Any = layer.kind if layer is not None else "jit" if "jit" in last_name(node) else "other"
+            if layer is None and kind == "other":
+                # A decorator that returns a tuner of its own made the layer from another node.
+                made = [one for one in kernel.layers if one.kind == "autotune" and id(one.node) not in layers.keys() - {id(one.node)}]
+                if made and isinstance(node, ast.Call) and "tun" in last_name(node).lower():
+                    kind = "autotune"
+            uses.append(DecoratorUse(kind, module.span(node), module.source_of(node)))
+        return tuple(uses)
+
+    def tuning(self, kernel: Kernel) -> AutotuneSite | None:
+        """The outermost tuner."""
+        for layer in reversed(kernel.layers):
+            if layer.kind == "autotune":
+                return tuning_site(self.interp, kernel, layer)
+        return None
+
+    def assumed(self, kernel: Kernel, launch: Launch | None) -> dict[str, Any]:
+        """Comments of the file, of the kernel, of its config list, of the function that launches, of the launch."""
+        found = dict(self.assumptions.file)
+        found.update(self.assumptions.of(kernel.node))
+        for layer in kernel.layers:
+            if layer.kind == "autotune":
+                found.update(self._of_list(layer))
+        if launch is not None:
+            found.update(self.assumptions.of(launch.node))
+        return found
+
+    def _of_list(self, layer: Layer) -> Mapping[str, Any]:
+        node = layer.nodes.get("configs")
+        if not isinstance(node, ast.Name):
+            return {}
+        for statement in reversed(layer.environment.module.statements):
+            if isinstance(statement, ast.Assign) and statement.lineno < getattr(layer.node, "lineno", 0):
+                if any(isinstance(one, ast.Name) and one.id == node.id for one in statement.targets):
+                    return self.assumptions.of(statement)
+        return {}
+
+    # -- plans
+
+    def plain(self, kernel: Kernel) -> LaunchPlan:
+        """The plan of a kernel that no launch reaches."""
+        return self._plan(kernel, [])
+
+    def launched(self, kernel: Kernel, launches: list[Launch]) -> LaunchPlan:
+        """The plan of one launch site: all runs of one call."""
+        return self._plan(kernel, launches)
+
+    def _plan(self, kernel: Kernel, launches: list[Launch]) -> LaunchPlan:
+        interp = self.interp
+        source = kernel_source(interp, kernel)
+        tuning = self.tuning(kernel)
+        first = launches[0] if launches else None
+        assumed = self.assumed(kernel, first)
+        heuristics = self._heuristics(kernel)
+        names = [parameter.name for parameter in source.parameters]
+        site: LaunchSite | None = None
+        candidates: list[Candidate] = []
+        missing: dict[str, None] = {}
+        unknown: dict[str, None] = {}
+        seen: set[Any] = set()
+        for launch in launches or [None]:
+            joined = self._join(source, launch)
+            if launch is not None and site is None:
+                site = self._site(launch, joined)
+            if launch is not None:
+                unknown.update({name: None for name in joined.options if name not in OPTIONS})
+            maker = _Maker(self, source, tuning, heuristics, launch, joined, assumed)
+            for candidate in maker.candidates():
+                mark = _mark(candidate)
+                if mark in seen:
+                    continue
+                seen.add(mark)
+                candidates.append(candidate)
+                if len(candidates) >= MAX_CANDIDATES:
+                    break
+            if launch is not None and not launch.arguments.incomplete:
+                missing.update({name: None for name in maker.missing()})
+        if tuning is not None:
+            for config in tuning.configs:
+                unknown.update({name: None for name in config.kwargs if name not in names and name not in OPTIONS})
+        if not any(tuning.configs for tuning in [tuning] if tuning) and tuning is not None and not tuning.resolved:
+            missing.clear()
+        return LaunchPlan(
+            source,
+            self.decorators(kernel),
+            tuning,
+            site,
+            tuple(_known_first(candidates)),
+            tuple(heuristics),
+            tuple(missing),
+            tuple(unknown),
+            assumed,
+        )
+
+    def _heuristics(self, kernel: Kernel) -> dict[str, Any]:
+        """Parameter -> function, from the innermost to the outermost."""
+        found: dict[str, Any] = {}
+        for layer in kernel.layers:
+            if layer.kind == "heuristics" and isinstance(layer.values, Dict):
+                found.update({name: value for name, value in layer.values.items() if isinstance(name, str)})
+        return found
+
+    def _join(self, source: KernelSource, launch: Launch | None) -> Joined:
+        if launch is None:
+            return Joined({}, {}, {}, {})
+        interp = self.interp
+        module = launch.environment.module
+        names = [parameter.name for parameter in source.parameters]
+        arguments = launch.arguments
+        given: dict[str, Any] = {}
+        options: dict[str, Any] = {}
+        records: dict[str, LaunchArgument] = {}
+        option_records: dict[str, LaunchArgument] = {}
+        whole = module.span(launch.node)
+        for place, value in enumerate(arguments.positional):
+            if place >= len(names):
+                break
+            node = arguments.positional_nodes[place] if place < len(arguments.positional_nodes) else None
+            span = module.span(node) if node is not None else whole
+            given[names[place]] = value
+            records[names[place]] = LaunchArgument(
+                names[place], knowledge(interp, value), span, signature_type(interp, value), True
+            )
+        for name, value in arguments.keywords.items():
+            origin = arguments.keyword_origins.get(name)
+            span = origin.span if origin is not None and origin.path == module.path else whole
+            shown = LaunchArgument(name, knowledge(interp, value), span, signature_type(interp, value))
+            if name in names:
+                given[name] = value
+                records[name] = shown
+            else:
+                options[name] = value
+                option_records[name] = shown
+        return Joined(given, options, records, option_records)
+
+    def _site(self, launch: Launch, joined: Joined) -> LaunchSite:
+        module = launch.environment.module
+        function = launch.node.func
+        kernel_node: ast.AST = function
+        if isinstance(function, (ast.Subscript, ast.Attribute)):
+            kernel_node = function.value
+        return LaunchSite(
+            module.span(launch.node),
+            module.span(kernel_node),
+            grids.describe(self.interp, launch),
+            joined.records,
+            joined.option_records,
+            launch.arguments.incomplete,
+            launch.function,
+            module.path,
+        )
+
+
+class _Maker:
+    """The candidates of one run of a launch (or of a kernel alone)."""
+
+    def __init__(
+        self,
+        planner: Planner,
+        source: KernelSource,
+        tuning: AutotuneSite | None,
+        heuristics: Mapping[str, Any],
+        launch: Launch | None,
+        joined: Joined,
+        assumed: Mapping[str, Any],
+    ) -> None:
+        self.interp = planner.interp
+        self.source = source
+        self.tuning = tuning
+        self.heuristics = heuristics
+        self.launch = launch
+        self.joined = joined
+        self.assumed = assumed
+        self.constexprs = [parameter.name for parameter in source.parameters if parameter.constexpr]
+        self.grids: dict[Any, list[tuple[dict[Any, Any], Any]]] = {}
+
+    def missing(self) -> list[str]:
+        configs = self.tuning.configs if self.tuning is not None else ()
+        if self.tuning is not None and not self.tuning.resolved and not configs:
+            return []
+        found: list[str] = []
+        for parameter in self.source.parameters:
+            name = parameter.name
+            if not parameter.constexpr or parameter.default is not None or name in self.joined.given:
+                continue
+            if name in self.heuristics or any(name in config.kwargs for config in configs):
+                continue
+            found.append(name)
+        return found
+
+    def candidates(self) -> list[Candidate]:
+        configs: tuple[Config | None, ...] = (None,)
+        if self.tuning is not None and self.tuning.configs:
+            configs = self.tuning.configs
+        found: list[Candidate] = []
+        for path, given, options in self._worlds():
+            for config in configs:
+                found.append(self._candidate(config, path, given, options))
+                if len(found) >= MAX_CANDIDATES:
+                    return found
+        return found
+
+    def _worlds(self) -> list[tuple[Path, dict[str, Any], dict[str, Any]]]:
+        """Combinations of undecided conditions under which the launch is reached, each with its values."""
+        here = self.launch.path if self.launch is not None else ANYWHERE
+        given, options = dict(self.joined.given), dict(self.joined.options)
+        deciding = [name for name in given if name in self.constexprs]
+        row = [*(given[name] for name in deciding), *options.values()]
+        worlds = [
+            (guards, values)
+            for guards, values in combine(row)
+            if here is ANYWHERE or any(agree(guards, one) for one in here)
+        ]
+        if len(worlds) <= 1 or len(worlds) > MAX_WORLDS:
+            return [(here, given, options)]
+        result: list[tuple[Path, dict[str, Any], dict[str, Any]]] = []
+        for guards, values in worlds:
+            plain_given = {**given, **dict(zip(deciding, values))}
+            plain_options = dict(zip(options, values[len(deciding) :]))
+            path = extend(here, [guards]) or here
+            result.append((path, plain_given, plain_options))
+        return result
+
+    def _candidate(
+        self, config: Config | None, path: Path, given: dict[str, Any], options: dict[str, Any]
+    ) -> Candidate:
+        interp = self.interp
+        interp.path = path
+        try:
+            meta = self._meta(config, given)
+            constants: dict[str, Knowledge] = {}
+            types: dict[str, str] = {}
+            values: dict[str, Knowledge] = {}
+            for parameter in self.source.parameters:
+                name = parameter.name
+                value = meta.get(name, MISSING)
+                if parameter.constexpr:
+                    known = self._constant(name, value, parameter.default)
+                    if known is not None:
+                        constants[name] = known
+                    continue
+                self._argument(name, value, types, values, parameter.default)
+            grid, problem = self._grid(path, meta)
+            return self._made(config, constants, types, values, options, grid, problem)
+        finally:
+            interp.path = ANYWHERE
+
+    def _meta(self, config: Config | None, given: dict[str, Any]) -> dict[str, Any]:
+        """All arguments by name, as a grid or a heuristic sees them."""
+        from tritonlint.source.calls import call
+        from tritonlint.source.interpreter import Arguments
+
+        interp = self.interp
+        meta = {name: value for name, value in given.items() if value is not MISSING}
+        names = {parameter.name for parameter in self.source.parameters}
+        if config is not None:
+            meta.update({name: _taken(value) for name, value in config.kwargs.items() if name in names})
+        for name, value in self.assumed.items():
+            current = meta.get(name, MISSING)
+            if name in names and name in self.constexprs and (current is MISSING or isinstance(current, Symbol)):
+                meta[name] = _as_constant(value)
+            elif name in names and not isinstance(value, str) and (current is MISSING or isinstance(current, Symbol)):
+                meta[name] = from_knowledge(value)
+        for parameter in self.source.parameters:
+            if parameter.name not in meta and isinstance(parameter.default, Known):
+                meta[parameter.name] = parameter.default.value
+        for name, function in self.heuristics.items():
+            seen = Dict(
+                {
+                    **{
+                        p.name: interp.symbol(("argument", p.name), f"{p.name} comes from the launch")
+                        for p in self.source.parameters
+                        if p.name not in meta
+                    },
+                    **meta,
+                }
+            )
+            if config is not None:
+                seen.update({"num_warps": config.num_warps, "num_stages": config.num_stages})
+            try:
+                interp.steps = max(interp.steps, 2000)
+                meta[name] = call(interp, function, Arguments([seen], {}))
+            except (Raised, OutOfBudget, RecursionError):
+                meta[name] = interp.symbol(("heuristic", name), f"what the heuristic gives for {name} is not known")
+        return meta
+
+    def _constant(self, name: str, value: Any, default: Knowledge | None) -> Knowledge | None:
+        if value is MISSING:
+            return default
+        known = knowledge(self.interp, value)
+        if isinstance(known, (Unknown, Bounded, OneOf)) and name in self.assumed:
+            return Known(_as_constant(self.assumed[name]))
+        return known
+
+    def _argument(
+        self, name: str, value: Any, types: dict[str, str], values: dict[str, Knowledge], default: Knowledge | None
+    ) -> None:
+        """What is known of a run-time argument: its type, and a number's value."""
+        interp = self.interp
+        assumed = self.assumed.get(name, MISSING)
+        shown = signature_type(interp, value) if value is not MISSING else None
+        if isinstance(assumed, str):
+            types[name] = assumed
+        elif shown is not None:
+            types[name] = shown
+        if value is MISSING:
+            if assumed is not MISSING and not isinstance(assumed, str):
+                values[name] = Known(assumed)
+                types.setdefault(name, signature_type(interp, assumed) or "i32")
+            elif default is not None:
+                values[name] = default
+            return
+        if isinstance(value, (Tensor, Descriptor)):
+            return
+        known = knowledge(interp, value)
+        if not isinstance(known, Known) and assumed is not MISSING and not isinstance(assumed, str):
+            known = Known(assumed)
+            types.setdefault(name, signature_type(interp, assumed) or "i32")
+        if not isinstance(known, Unknown):
+            values[name] = known
+
+    def _grid(self, path: Path, meta: dict[str, Any]) -> tuple[tuple[Knowledge, ...] | None, str]:
+        launch = self.launch
+        if launch is None or launch.grid is MISSING:
+            return None, ""
+        known = self.grids.setdefault(path, [])
+        for read, result in known:
+            if all(_same(meta.get(name, MISSING), value) for name, value in read.items()):
+                return result  # type: ignore[no-any-return]
+        self.interp.steps = max(self.interp.steps, 2000)
+        entries, problem, handed = grids.evaluate(self.interp, launch, meta)
+        read = {name: meta.get(name, MISSING) for name in handed.read}
+        known.append((read, (entries, problem)))
+        return entries, problem
+
+    def _made(
+        self,
+        config: Config | None,
+        constants: dict[str, Knowledge],
+        types: dict[str, str],
+        values: dict[str, Knowledge],
+        options: dict[str, Any],
+        grid: tuple[Knowledge, ...] | None,
+        problem: str,
+    ) -> Candidate:
+        interp = self.interp
+        names = {parameter.name for parameter in self.source.parameters}
+        extra: dict[str, Knowledge] = {}
+        if config is not None:
+            extra.update({name: _known(value) for name, value in config.kwargs.items() if name not in names})
+            extra.update({name: Known(value) for name, value in config.extra.items()})
+        for name, value in options.items():
+            if name not in _MAIN_OPTIONS and value is not MISSING:
+                extra[name] = knowledge(interp, value)
+        main: list[Knowledge] = []
+        for name in _MAIN_OPTIONS:
+            main.append(self._option(name, config, options))
+        return Candidate(
+            config, constants, types, values, main[0], main[1], main[2], main[3], extra, grid, problem
+        )
+
+    def _option(self, name: str, config: Config | None, options: dict[str, Any]) -> Knowledge:
+        if config is not None:
+            if name in config.unknown:
+                return Unknown(config.unknown[name])
+            if name in config.kwargs:
+                return _known(config.kwargs[name])
+            return Known(getattr(config, name))
+        if options.get(name, MISSING) is not MISSING:
+            return knowledge(self.interp, options[name])
+        if name in self.assumed and name not in {parameter.name for parameter in self.source.parameters}:
+            return Known(self.assumed[name])
+        if name == "num_warps":
+            return Known(4)
+        if name == "num_ctas":
+            return Known(1)
+        if name == "num_stages":
+            return Known(self._launch_stages())
+        return Known(None)
+
+    def _launch_stages(self) -> int:
+        """num_stages of a launch that names none: a tuner's default config has the Config's; else the backend's."""
+        platform = self.interp.platform
+        if self.tuning is not None and self.tuning.resolved:
+            return default_stages(platform.triton)
+        if is_amd(platform):
+            return 2 if platform.triton >= (3, 2) else 0
+        return 3
+
+
+def _taken(value: Any) -> Any:
+    """A config's value back as the evaluator's."""
+    if isinstance(value, (Unknown, OneOf, Bounded)):
+        if isinstance(value, OneOf):
+            return Choice(tuple((NO_GUARDS, one) for one in value.values))
+        return Symbol(("config", id(value)), getattr(value, "reason", ""))
+    return from_knowledge(value)
+
+
+def _known(value: Any) -> Knowledge:
+    return value if isinstance(value, (Unknown, OneOf, Bounded)) else Known(value)
+
+
+def _as_constant(value: Any) -> Any:
+    """The value of an assumed constexpr: the name of a dtype is that dtype."""
+    if isinstance(value, str):
+        name = value.removeprefix("tl.").removeprefix("torch.")
+        if name in DTYPES.values():
+            return DType(name)
+        if name in DTYPES:
+            return DType(DTYPES[name])
+    return value
+
+
+def _same(first: Any, second: Any) -> bool:
+    if first is second:
+        return True
+    plain = (int, float, str, bool)
+    return isinstance(first, plain) and type(first) is type(second) and bool(first == second)
+
+
+def _mark(candidate: Candidate) -> Any:
+    config = candidate.config
+    return (
+        id(config),
+        repr(candidate.constants),
+        repr(candidate.types),
+        repr(candidate.values),
+        repr((candidate.num_warps, candidate.num_stages, candidate.num_ctas, candidate.maxnreg, candidate.extra)),
+        repr(candidate.grid),
+        candidate.grid_problem,
+    )
+
+
+def _known_first(candidates: list[Candidate]) -> list[Candidate]:
+    """Candidates whose constants are all decided hide those of the same config that leave one open: a launch that is
+    reached with known values from within the file need not be shown with unknown ones too."""
+    decided: dict[int, list[Candidate]] = {}
+    for candidate in candidates:
+        if not any(isinstance(value, (Unknown, Bounded)) for value in candidate.constants.values()):
+            decided.setdefault(id(candidate.config), []).append(candidate)
+    if not decided:
+        return candidates
+    kept: list[Candidate] = []
+    for candidate in candidates:
+        own = decided.get(id(candidate.config))
+        if own is None or any(candidate is one for one in own):
+            kept.append(candidate)
+    return kept
+
+
+__all__ = ["Grid", "Planner"]

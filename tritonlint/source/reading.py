@@ -1,0 +1,208 @@
+"""The way through this room: a parsed file and a platform to launch plans."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from tritonlint.source.assumptions import Assumptions
+from tritonlint.source.dtypes import DTYPES
+from tritonlint.source.interpreter import SITE_STEPS, Interpreter
+from tritonlint.source.kernels import Kernel
+from tritonlint.source.knowledge import from_knowledge
+from tritonlint.source.launches import Launch, Runner
+from tritonlint.source.module import Module
+from tritonlint.source.objects import MISSING, OutOfBudget, Raised, Symbol, Tensor
+from tritonlint.source.plan import Planner
+from tritonlint.source.problem import Problem
+from tritonlint.source.project import Project
+from tritonlint.source.sites import LaunchPlan, Platform
+from tritonlint.source.symbolic import grow, key_of
+from tritonlint.source.values import DType
+
+_RECURSION = 6000  # Python frames: nested code is walked recursively, as deep as `ast` itself allows
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a file launches on one platform, and what could not be read."""
+
+    plans: tuple[LaunchPlan, ...]
+    problems: tuple[Problem, ...] = ()
+
+
+def read_plans(module: Module, platform: Platform, project: Project | None = None) -> Reading:
+    """Every kernel of the file with everything that reaches it. Never raises."""
+    if not module.statements or not _of_interest(module):
+        return Reading(())
+    with _deep_recursion():
+        return _Reader(module, platform, project).read()
+
+
+def _of_interest(module: Module) -> bool:
+    """Whether a file that says "triton" can hold a kernel, a config or a launch."""
+    text = module.text
+    return "jit" in text or "Config" in text or "](" in text or "autotune" in text or ".run(" in text
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    if before < _RECURSION:
+        sys.setrecursionlimit(_RECURSION)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+class _Reader:
+    def __init__(self, module: Module, platform: Platform, project: Project | None) -> None:
+        self.module = module
+        self.interp = Interpreter(module, platform, project)
+        self.assumptions = Assumptions(module)
+        self.planner = Planner(self.interp, self.assumptions)
+        self.problems: list[Problem] = []
+
+    def read(self) -> Reading:
+        kernels = self._kernels()
+        runner = Runner(self.interp, self._host_names)
+        launches: list[Launch] = []
+        for entry in runner.found:
+            launches.extend(self._launched(runner, entry))
+        for entry in runner.over_budget:
+            span = self.module.span(entry.node)
+            name = f"{entry.name}()" if entry.name else "this statement"
+            self.problems.append(
+                Problem("unresolved", f"{name} takes too many steps to evaluate; its launches are not all known",
+                        self.module.path, self.module.lines.line_span(span.line))  # fmt: skip
+            )
+        plans = self._plans(kernels, launches)
+        return Reading(tuple(plans), tuple(self.problems))
+
+    def _host_names(self, node: ast.AST) -> dict[str, Any]:
+        """Values that a comment on a host function assumes for its names."""
+        return {name: from_knowledge(value) for name, value in self.assumptions.of(node).items() if not isinstance(value, str)}
+
+    # -- kernels
+
+    def _kernels(self) -> list[Kernel]:
+        """Module-level kernels, also those in classes and conditions, in the order of the file."""
+        interp = self.interp
+        main = interp.main
+        for number, statement in enumerate(self.module.statements):
+            if not self._may_hold_kernel(statement):
+                continue
+            interp.steps = SITE_STEPS
+            try:
+                main.settle(number)
+            except (OutOfBudget, RecursionError):
+                self._over_budget(statement)
+        return list(interp.made.values())
+
+    def _over_budget(self, statement: ast.stmt) -> None:
+        name = getattr(statement, "name", None)
+        self.problems.append(
+            Problem("unresolved", "the configs take too many steps to evaluate", self.module.path,
+                    self.module.lines.line_span(statement.lineno), name)  # fmt: skip
+        )
+
+    @staticmethod
+    def _may_hold_kernel(statement: ast.stmt) -> bool:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return bool(statement.decorator_list)
+        if isinstance(statement, ast.ClassDef):
+            return any(isinstance(inner, ast.FunctionDef) and inner.decorator_list for inner in statement.body)
+        if isinstance(statement, (ast.If, ast.Try, ast.With, ast.For)):
+            return any(isinstance(inner, (ast.FunctionDef, ast.ClassDef)) for inner in ast.walk(statement))
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+            text = ast.dump(statement.value.func)
+            return any(word in text for word in ("jit", "autotune", "heuristics"))
+        return False
+
+    # -- launches
+
+    def _launched(self, runner: Runner, entry: Any) -> list[Launch]:
+        """The launches of one function; again with what comments assume of their kernels' arguments."""
+        interp = self.interp
+        interp.bindings = {}
+        found = runner.run(entry)
+        if not self.module.comments.assumptions:
+            return found
+        result: list[Launch] = []
+        runs: dict[Any, list[Launch]] = {}
+        for launch in found:
+            if launch.environment is not interp.main:
+                continue
+            bindings = self._bindings(launch)
+            if not bindings:
+                result.append(launch)
+                continue
+            mark = tuple(sorted((repr(key), repr(value)) for key, value in bindings.items()))
+            if mark not in runs:
+                interp.bindings = bindings
+                runs[mark] = runner.run(entry)
+                interp.bindings = {}
+            same = [one for one in runs[mark] if one.node is launch.node and one.kernel.node is launch.kernel.node]
+            result.extend(one for one in same if one not in result)
+            if not same:
+                result.append(launch)
+        return result
+
+    def _bindings(self, launch: Launch) -> dict[Any, Any]:
+        assumed = self.planner.assumed(launch.kernel, launch)
+        if not assumed:
+            return {}
+        names = launch.kernel.parameter_names
+        given = dict(zip(names, launch.arguments.positional))
+        given.update({name: value for name, value in launch.arguments.keywords.items() if name in names})
+        bindings: dict[Any, Any] = {}
+        for name, value in given.items():
+            wanted = assumed.get(name, MISSING)
+            if wanted is MISSING:
+                continue
+            if isinstance(value, Symbol) and not isinstance(wanted, str):
+                bindings[value.key] = from_knowledge(wanted)
+            elif isinstance(value, (Symbol, Tensor)) and isinstance(wanted, str) and wanted.startswith("*"):
+                if wanted[1:] in DTYPES.values():
+                    bindings[grow("dtype", key_of(value))] = DType(wanted[1:])
+        return bindings
+
+    # -- plans
+
+    def _plans(self, kernels: list[Kernel], launches: list[Launch]) -> list[LaunchPlan]:
+        sites: dict[tuple[int, int], list[Launch]] = {}
+        for launch in launches:
+            if launch.environment is self.interp.main:
+                sites.setdefault((id(launch.node), id(launch.kernel.node)), []).append(launch)
+        plans: list[LaunchPlan] = []
+        reached: set[int] = set()
+        for group in sites.values():
+            kernel = group[0].kernel
+            reached.add(id(kernel.node))
+            plans.append(self._guarded(lambda kernel=kernel, group=group: self.planner.launched(kernel, group), kernel))
+        every = {id(kernel.node): kernel for kernel in [*kernels, *self.interp.made.values()]}
+        for key, kernel in every.items():
+            if key not in reached:
+                plans.append(self._guarded(lambda kernel=kernel: self.planner.plain(kernel), kernel))
+        return sorted((plan for plan in plans if plan is not None), key=self._place)
+
+    def _guarded(self, make: Any, kernel: Kernel) -> Any:
+        self.interp.steps = SITE_STEPS
+        try:
+            return make()
+        except (Raised, OutOfBudget, RecursionError):
+            self.problems.append(
+                Problem("unresolved", f"what reaches {kernel.name} takes too many steps to evaluate", self.module.path,
+                        self.module.lines.line_span(kernel.node.lineno), kernel.name)  # fmt: skip
+            )
+            return None
+
+    def _place(self, plan: LaunchPlan) -> tuple[int, int]:
+        if plan.launch is not None:
+            return (plan.launch.span.line, plan.launch.span.column)
+        return (plan.kernel.span.line, 0)

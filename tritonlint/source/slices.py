@@ -1,0 +1,151 @@
+"""Which statements of a host function matter for its launches.
+
+A function that launches a kernel also checks, logs and converts; only what feeds a launch (its kernel, grid and
+arguments, and the conditions around it) is evaluated.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+_LAUNCH_METHODS = frozenset({"run", "warmup"})
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def is_launch(node: ast.AST) -> bool:
+    """`anything[...](...)`, `anything.run(...)`, `anything.warmup(...)`: perhaps a launch."""
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Subscript):
+        return True
+    if isinstance(node.func, ast.Attribute) and node.func.attr in _LAUNCH_METHODS:
+        return any(keyword.arg == "grid" for keyword in node.keywords)
+    return False
+
+
+def own_nodes(body: Iterable[ast.AST]) -> Iterable[ast.AST]:
+    """All nodes, without those of inner functions and classes."""
+    stack = list(body)
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
+            stack.extend(ast.iter_child_nodes(node))
+
+
+def launches_directly(function: ast.AST) -> bool:
+    return any(is_launch(node) for node in own_nodes(getattr(function, "body", [])))
+
+
+def called_names(node: ast.AST) -> set[str]:
+    """Last names of what is called in a node: `self.f(x)` gives "f"."""
+    found: set[str] = set()
+    for inner in own_nodes([node]):
+        if isinstance(inner, ast.Call):
+            if isinstance(inner.func, ast.Name):
+                found.add(inner.func.id)
+            elif isinstance(inner.func, ast.Attribute):
+                found.add(inner.func.attr)
+    return found
+
+
+def relevant(body: Sequence[ast.stmt], launching: frozenset[str]) -> set[int]:
+    """Ids of the statements to evaluate. `launching` holds the names of functions that launch."""
+    simple: list[ast.stmt] = []
+    parents: dict[int, ast.stmt] = {}
+    _collect(body, simple, parents, None)
+    wanted: set[int] = set()
+    names: set[str] = set()
+    uses: dict[int, tuple[set[str], set[str]]] = {}
+    for statement in simple:
+        uses[id(statement)] = _uses(statement)
+    work: list[ast.stmt] = [
+        statement
+        for statement in simple
+        if not isinstance(statement, (*_FUNCTIONS, ast.ClassDef))
+        and (any(is_launch(node) for node in own_nodes([statement])) or called_names(statement) & launching)
+    ]
+    changed = True
+    while changed:
+        changed = False
+        for statement in work:
+            if id(statement) in wanted:
+                continue
+            wanted.add(id(statement))
+            names |= uses[id(statement)][1]
+            changed = True
+            parent = parents.get(id(statement))
+            while parent is not None:
+                if id(parent) not in wanted:
+                    wanted.add(id(parent))
+                    names |= _head_names(parent)
+                parent = parents.get(id(parent))
+        work = [
+            statement
+            for statement in simple
+            if id(statement) not in wanted and uses[id(statement)][0] & names
+        ]
+    return wanted
+
+
+def _collect(
+    body: Sequence[ast.stmt], simple: list[ast.stmt], parents: dict[int, ast.stmt], parent: ast.stmt | None
+) -> None:
+    for statement in body:
+        if parent is not None:
+            parents[id(statement)] = parent
+        inner = _bodies(statement)
+        if inner and not isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
+            for one in inner:
+                _collect(one, simple, parents, statement)
+        else:
+            simple.append(statement)
+
+
+def _bodies(statement: ast.stmt) -> list[list[ast.stmt]]:
+    found = [getattr(statement, name) for name in ("body", "orelse", "finalbody") if getattr(statement, name, None)]
+    found.extend(handler.body for handler in getattr(statement, "handlers", []))
+    found.extend(case.body for case in getattr(statement, "cases", []))
+    return found
+
+
+def _uses(statement: ast.stmt) -> tuple[set[str], set[str]]:
+    """(names that the statement binds or changes, names that it reads)."""
+    stored: set[str] = set()
+    loaded: set[str] = set()
+    if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
+        stored.add(statement.name)
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name):
+            (loaded if isinstance(node.ctx, ast.Load) else stored).add(node.id)
+        elif isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            base: ast.AST = node
+            while isinstance(base, (ast.Subscript, ast.Attribute)):
+                base = base.value
+            if isinstance(base, ast.Name):
+                stored.add(base.id)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            root: ast.AST = node.func.value
+            if isinstance(root, ast.Name) and node.func.attr in _CHANGING:
+                stored.add(root.id)
+        elif isinstance(node, ast.alias):
+            stored.add((node.asname or node.name).split(".")[0])
+    if isinstance(statement, ast.AugAssign):
+        loaded |= stored
+    return stored, loaded
+
+
+_CHANGING = frozenset({"append", "extend", "insert", "update", "setdefault", "pop", "remove", "add", "sort", "clear"})
+
+
+def _head_names(statement: ast.stmt) -> set[str]:
+    """Names that the head of a compound statement reads."""
+    heads: list[ast.AST] = []
+    for name in ("test", "iter", "subject"):
+        part = getattr(statement, name, None)
+        if part is not None:
+            heads.append(part)
+    for item in getattr(statement, "items", []):
+        heads.append(item)
+    return {node.id for head in heads for node in ast.walk(head) if isinstance(node, ast.Name)}
