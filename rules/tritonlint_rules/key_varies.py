@@ -13,8 +13,8 @@ from tritonlint.source.values import Known
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.callers import argument, call_at, enclosing, expanded
 from tritonlint_rules.support.drafts import Draft, findings
-from tritonlint_rules.support.names import parameter_names
-from tritonlint_rules.support.places import of_tuning, of_tuning_argument
+from tritonlint_rules.support.names import named, parameter_names
+from tritonlint_rules.support.places import of_tuning
 
 CODE, NAME = "TL311", "key-varies"
 # What grows with the text or the batch, by the names that it goes by.
@@ -43,17 +43,15 @@ def _drafts(context: Context) -> Iterator[Draft]:
         if reason is None:
             continue
         severity: Severity = "warning" if _LENGTH.search(name) and origin is not None else "info"
-        place = of_tuning_argument(plan, tuning, f"key:{name}")
-        if place.span.line != tuning.span.line and len(tuning.key) == 1:
-            place = of_tuning(plan, tuning)
         yield Draft(
-            place=place,
+            place=of_tuning(plan, tuning),
             severity=severity,
             certainty="likely",
             message=(
                 f"key {name} {reason}: each new value tunes {plan.kernel.name} again, "
                 f"{len(tuning.configs)} configs"
             ),
+            related=named(plan, tuning, "key", [name]),
             help=f"leave {name} out of the key, or pass a rounded size (triton.next_power_of_2) for it",
         )
 
@@ -164,10 +162,10 @@ RULE = Rule(
         ),
     ),
     invalid=(
-        samples.hit(_GATE, "key=", "num_tokens", severity="warning"),
+        samples.hit(_GATE, "@triton.autotune", "num_tokens", severity="warning"),
         samples.hit(
             _GATE.replace("batch * length", "x.numel()").replace("num_tokens", "count"),
-            "key=",
+            "@triton.autotune",
             "elements",
             severity="info",
         ),
@@ -175,7 +173,7 @@ RULE = Rule(
             _GATE.replace("import triton\n", "import triton as tt\n")
             .replace("triton.", "tt.")
             .replace("import tt.language as tl", "import triton.language as tl"),
-            "key=",
+            "@tt.autotune",
             "num_tokens",
             why="triton under another name",
         ),

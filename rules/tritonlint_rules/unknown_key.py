@@ -8,8 +8,8 @@ from tritonlint.finding import Certainty, Finding, Severity
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
-from tritonlint_rules.support.names import name_fixes, near, parameter_names, plain_tuner
-from tritonlint_rules.support.places import of_tuning_argument
+from tritonlint_rules.support.names import name_fixes, named, near, parameter_names, plain_tuner
+from tritonlint_rules.support.places import of_tuning
 from tritonlint_rules.support.say import listed
 
 CODE, NAME = "TL303", "unknown-key"
@@ -32,23 +32,24 @@ def _drafts(context: Context) -> Iterator[Draft]:
     severity: Severity = "warning" if silent else "error"
     level: Certainty = "proven" if plain_tuner(plan, tuning) else "possible"
     then = (
-        "it is ignored, so the kernel is not tuned again when it changes"
+        "that is ignored, so the kernel is never tuned again for it"
         if silent
         else "the decorator raises ValueError when the module is imported"
     )
-    for name in unknown:
-        instead = near(name, [one for one in names if one not in tuning.key])
-        yield Draft(
-            place=of_tuning_argument(plan, tuning, f"key:{name}"),
-            severity=severity,
-            certainty=level,
-            message=(
-                f"key names {name}, which is no argument of {plan.kernel.name}: in Triton {major}.{minor} "
-                f"{then}"
-            ),
-            help=f"did you mean {instead}?" if instead else f"arguments: {listed(names[:8])}",
-            fixes=name_fixes(context, plan, tuning, "key", name, instead),
-        )
+    one = len(unknown) == 1
+    what = "which is no argument" if one else "which are no arguments"
+    instead = near(unknown[0], [name for name in names if name not in tuning.key])
+    yield Draft(
+        place=of_tuning(plan, tuning),
+        severity=severity,
+        certainty=level,
+        message=(
+            f"key names {listed(unknown)}, {what} of {plan.kernel.name}: in Triton {major}.{minor} {then}"
+        ),
+        related=named(plan, tuning, "key", unknown),
+        help=f"did you mean {instead}?" if instead else f"arguments: {listed(names[:8])}",
+        fixes=name_fixes(context, plan, tuning, "key", unknown[0], instead) if one else (),
+    )
 
 
 _WRONG = samples.tuned_scale([samples.block(256), samples.block(1024)], 'key=["N"]')
@@ -96,16 +97,21 @@ RULE = Rule(
         ),
     ),
     invalid=(
-        samples.hit(_WRONG, 'key=["N"]', "N", severity="error"),
+        samples.hit(_WRONG, "@triton.autotune", "N", severity="error"),
         samples.hit(
-            _WRONG, 'key=["N"]', "ignored", triton="3.6", severity="warning", why="silent in 3.2 to 3.8"
+            _WRONG,
+            "@triton.autotune",
+            "ignored",
+            triton="3.6",
+            severity="warning",
+            why="silent in 3.2 to 3.8",
         ),
-        samples.hit(_WRONG, 'key=["N"]', "ValueError", triton="3.1", severity="error"),
+        samples.hit(_WRONG, "@triton.autotune", "ValueError", triton="3.1", severity="error"),
         samples.hit(
             _WRONG.replace("@triton.autotune", "@autotune").replace(
                 "import triton\n", "import triton\nfrom triton import autotune\n"
             ),
-            'key=["N"]',
+            "@autotune",
             "N",
             why="autotune by its own name",
         ),

@@ -8,8 +8,8 @@ from tritonlint.finding import Certainty, Finding, Severity
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
-from tritonlint_rules.support.names import name_fixes, near, parameter_names, plain_tuner
-from tritonlint_rules.support.places import of_tuning_argument
+from tritonlint_rules.support.names import name_fixes, named, near, parameter_names, plain_tuner
+from tritonlint_rules.support.places import of_tuning
 from tritonlint_rules.support.say import listed
 
 CODE, NAME = "TL304", "unknown-restored-argument"
@@ -31,16 +31,21 @@ def _drafts(context: Context) -> Iterator[Draft]:
     error = "ValueError when the module is imported" if raises_at_once else "KeyError when the tuning starts"
     for where in ("reset_to_zero", "restore_value"):
         given = getattr(tuning, where)
-        for name in dict.fromkeys(one for one in given if one not in names):
-            instead = near(name, [one for one in names if one not in given])
-            yield Draft(
-                place=of_tuning_argument(plan, tuning, f"{where}:{name}"),
-                severity=severity,
-                certainty=level,
-                message=f"{where} names {name}, which is no argument of {plan.kernel.name}: {error}",
-                help=f"did you mean {instead}?" if instead else f"arguments: {listed(names[:8])}",
-                fixes=name_fixes(context, plan, tuning, where, name, instead),
-            )
+        unknown = list(dict.fromkeys(name for name in given if name not in names))
+        if not unknown:
+            continue
+        one = len(unknown) == 1
+        what = "which is no argument" if one else "which are no arguments"
+        instead = near(unknown[0], [name for name in names if name not in given])
+        yield Draft(
+            place=of_tuning(plan, tuning),
+            severity=severity,
+            certainty=level,
+            message=f"{where} names {listed(unknown)}, {what} of {plan.kernel.name}: {error}",
+            related=named(plan, tuning, where, unknown),
+            help=f"did you mean {instead}?" if instead else f"arguments: {listed(names[:8])}",
+            fixes=name_fixes(context, plan, tuning, where, unknown[0], instead) if one else (),
+        )
 
 
 _IN_PLACE = samples.HEAD + (
@@ -86,15 +91,15 @@ RULE = Rule(
         samples.miss(_IN_PLACE.replace('["x_ptr"]', "NAMES"), "which names is not known"),
     ),
     invalid=(
-        samples.hit(_WRONG, "restore_value", "restore_value names x,", severity="error"),
+        samples.hit(_WRONG, "@triton.autotune", "restore_value names x,", severity="error"),
         samples.hit(
-            _WRONG.replace("restore_value", "reset_to_zero"), "reset_to_zero", "KeyError", triton="3.6"
+            _WRONG.replace("restore_value", "reset_to_zero"), "@triton.autotune", "KeyError", triton="3.6"
         ),
         samples.hit(
             _WRONG.replace("@triton.autotune", "@tune").replace(
                 "import triton\n", "import triton\nfrom triton import autotune as tune\n"
             ),
-            "restore_value",
+            "@tune",
             "x",
             why="autotune under another name",
         ),

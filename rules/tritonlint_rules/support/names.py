@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 
 from tritonlint import fixes
-from tritonlint.finding import Edit, Fix
+from tritonlint.finding import Edit, Fix, Related
 from tritonlint.rule import Context
 from tritonlint.source.sites import AutotuneSite, LaunchPlan
 
@@ -36,6 +36,12 @@ def plain_tuner(plan: LaunchPlan, tuning: AutotuneSite) -> bool:
             called = use.text.lstrip("@").split("(", 1)[0]
             return called.rsplit(".", 1)[-1] == "autotune" and (called.count(".") <= 1)
     return True
+
+
+def named(plan: LaunchPlan, tuning: AutotuneSite, where: str, names: list[str]) -> tuple[Related, ...]:
+    """Where the decorator names them."""
+    spans = [(name, tuning.argument_spans.get(f"{where}:{name}")) for name in names]
+    return tuple(Related(plan.kernel.path, span, f"{name} is named here") for name, span in spans if span)
 
 
 def name_fixes(
