@@ -58,11 +58,16 @@ def build(
         steps += filled.steps
     elif gpu.multiprocessors is None:
         steps.append(f"waves: {gpu.name} is a target, not a GPU: the number of multiprocessors is not known")
-    time = None
-    bound = None
+    time = bound = dram = None
     if work is not None:
         steps += work.steps
-        roof = work.time_on(gpu, filled)
+        roof = work.textbook_time(gpu) if model == "textbook" else work.time_on(gpu, filled)
+        if model == "textbook" and roof is not None and work.bytes_min is not None and gpu.dram_bytes_per_s:
+            best = work.bytes_min / gpu.dram_bytes_per_s * 1e3
+            steps.append(f"memory, if every byte came once: {best:.4g} ms; without any reuse:")
+        dram = work.bytes_tiled if model == "textbook" else work.dram_bytes(gpu, filled)
+        if dram is not None and model == "compiler":
+            steps.append(f"bytes from and to memory, with what the L2 keeps: {dram:,}")
         if roof is not None:
             time = TimePart(roof.compute_ms, roof.memory_ms, roof.launch_ms, roof.total_ms)
             bound = roof.bound
@@ -91,7 +96,7 @@ def build(
         flops=work.flops if work else None,
         bytes_min=work.bytes_min if work else None,
         bytes_tiled=work.bytes_tiled if work else None,
-        bytes_dram=work.dram_bytes(gpu, filled) if work else None,
+        bytes_dram=dram,
         time_ms=time,
         bound=bound,
         certainty=_certainty(compiled, bool(why_not), assumptions),

@@ -77,7 +77,23 @@ class LaunchWork:
             self._traffic[key] = _dram(self, cache, waves.per_wave)
         return self._traffic[key]
 
+    def textbook_time(self, gpu: GpuProfile) -> Roofline | None:
+        """As teaching material has it: the rounded peak, every program fetching its own tiles from memory."""
+        from tritonlint.model.roofline import roofline
+
+        rate = gpu.textbook_flops or gpu.peak_flops("fp16")
+        if self.flops is None or self.bytes_tiled is None or rate is None or gpu.dram_bytes_per_s is None:
+            return None
+        return roofline(
+            self.flops,
+            self.bytes_tiled,
+            peak_flops=rate,
+            bytes_per_s=gpu.dram_bytes_per_s,
+            launch_floor_us=gpu.launch_floor_us,
+        )
+
     def time_on(self, gpu: GpuProfile, waves: Waves | None) -> Roofline | None:
+        """By the operands' rate, with bytes after L2 reuse and the last wave's idle places."""
         from tritonlint.model.time import dot_rate, launch_time
 
         moved = self.dram_bytes(gpu, waves)

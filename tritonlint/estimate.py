@@ -1,0 +1,162 @@
+"""One launch on one GPU: from a job to its estimate. The sibling of lint.py.
+
+Estimator().estimate(job_of({"file": "gemm.py", "kernel": "gemm", "gpu": "h100", ...}))
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tritonlint.arguments import arguments_of
+from tritonlint.compiler.options import Options
+from tritonlint.compiler.releases import release
+from tritonlint.context import FileWork
+from tritonlint.estimate_record import Estimate, TimePart, WavesPart
+from tritonlint.gpu.profile import GpuProfile
+from tritonlint.jobs import Job, JobError, job_of
+from tritonlint.launch_model import Launch, known_grid, known_options
+from tritonlint.settings import Resolver, SettingsError, near
+from tritonlint.source.sites import Candidate, LaunchPlan
+from tritonlint.source.values import Known
+from tritonlint.targets import Targets, choose
+
+__all__ = ["Estimate", "Estimator", "Job", "JobError", "TimePart", "WavesPart", "job_of"]
+
+_KEPT_FILES = 64
+
+
+class Estimator:
+    """Estimates jobs; keeps the files that it has read, so that many jobs of one file read it once."""
+
+    def __init__(self, resolver: Resolver | None = None) -> None:
+        self._resolver = resolver or Resolver()
+        self._works: dict[tuple[str, str, str | None], FileWork] = {}
+
+    def estimate(self, job: Job) -> Estimate:
+        """The estimate of a job. Raises JobError (one sentence) where there is none, SettingsError for
+        settings."""
+        work = self.work(job)
+        gpu = work.targets.gpus[0]
+        launch = self.launch(work, gpu, job)
+        _, estimate, why = work.model.estimate_launch(launch, gpu, job.model)
+        if estimate is None:
+            raise JobError("; ".join(why) or "the kernel cannot be traced")
+        return estimate
+
+    def work(self, job: Job) -> FileWork:
+        """The file of a job, read for its GPU and release."""
+        key = (job.file, job.gpu, job.triton)
+        if key not in self._works:
+            settings = self._resolver.for_path(Path(job.file))
+            try:
+                data = Path(job.file).read_bytes()
+                targets = choose(settings, Path(job.file).absolute().parent, [job.gpu], job.triton)
+            except OSError as error:
+                raise JobError(f"{job.file}: cannot be read: {error.strerror or error}") from None
+            except SettingsError as error:
+                raise JobError(str(error)) from None
+            if len(self._works) >= _KEPT_FILES:
+                self._works.clear()
+            self._works[key] = FileWork(job.file, data, settings, targets)
+        return self._works[key]
+
+    def constexprs(self, job: Job) -> frozenset[str]:
+        """The compile-time parameters of the job's kernel. Raises JobError."""
+        work = self.work(job)
+        kernel = _plan(work, work.targets.gpus[0], job.kernel).kernel
+        return frozenset(parameter.name for parameter in kernel.parameters if parameter.constexpr)
+
+    def launch(self, work: FileWork, gpu: GpuProfile, job: Job) -> Launch:
+        """What the job asks, filled up: from the first config or launch of the kernel where it names no
+        constant, else with the defaults of the release."""
+        plan = _plan(work, gpu, job.kernel)
+        first = plan.candidates[0] if plan.candidates else None
+        parameters = {parameter.name: parameter for parameter in plan.kernel.parameters}
+        given = job.constants
+        unknown = [name for name in (*given, *job.types, *job.values) if name not in parameters]
+        if unknown:
+            raise JobError(f"{plan.kernel.name} has no parameter {unknown[0]}{near(unknown[0], parameters)}")
+        constants: dict[str, Any] = dict(given)
+        assumptions: list[str] = []
+        wanted = [name for name, one in parameters.items() if one.constexpr and name not in given]
+        for name in wanted:
+            knowledge = first.constants.get(name) if first is not None else None
+            knowledge = knowledge if isinstance(knowledge, Known) else parameters[name].default
+            if isinstance(knowledge, Known):
+                constants[name] = knowledge.value
+                if not isinstance(parameters[name].default, Known) or parameters[name].default != knowledge:
+                    assumptions.append(f"{name} is {knowledge.value} (from the first config or launch)")
+        missing = [name for name in wanted if name not in constants]
+        if missing:
+            raise JobError(f"constants: {', '.join(missing)} not given")
+        filled = not job.constants and first is not None
+        options = _options(job, first if filled else None, gpu, work.targets)
+        arguments = arguments_of(
+            plan.kernel,
+            constants=constants,
+            types={**(first.types if first is not None else {}), **job.types},
+            values={
+                **(first.values if filled and first is not None else {}),
+                **{name: Known(value) for name, value in job.values.items()},
+            },
+            defaults=work.settings.default_types,
+            divisible=job.divisible_by_16,
+        )
+        grid = job.grid or (known_grid(first) if filled and first is not None else None)
+        return Launch(plan.kernel, constants, arguments, options, grid, tuple(assumptions))
+
+
+def _plan(work: FileWork, gpu: GpuProfile, kernel: str) -> LaunchPlan:
+    """The plan of a kernel: of several, the first with a candidate whose constants are all known."""
+    plans = list(work.plans_on(gpu).values())
+    own = [plan for plan in plans if plan.kernel.name == kernel]
+    if not own:
+        names = list(dict.fromkeys(plan.kernel.name for plan in plans))
+        known = near(kernel, names) or (f"; it has {', '.join(names[:8])}" if names else "")
+        problems = "; ".join(problem.message for problem in work.problems[:1])
+        raise JobError(f"{work.path} has no kernel {kernel}{known}" + (f" ({problems})" if problems else ""))
+
+    def complete(plan: LaunchPlan) -> bool:
+        return bool(plan.candidates) and all(
+            isinstance(value, Known) for value in plan.candidates[0].constants.values()
+        )
+
+    return next((plan for plan in own if complete(plan)), own[0])
+
+
+def _options(job: Job, first: Candidate | None, gpu: GpuProfile, targets: Targets) -> Options:
+    """The launch options: the job's, then those of the first config, then the defaults of the release."""
+    row = release(*targets.triton)
+    stages = row.nvidia_num_stages if gpu.vendor == "nvidia" else row.amd_num_stages
+    base = Options(num_stages=stages)
+    if first is not None:
+        base = known_options(first)[0] or base
+    options = Options(
+        num_warps=base.num_warps if job.num_warps is None else job.num_warps,
+        num_stages=base.num_stages if job.num_stages is None else job.num_stages,
+        num_ctas=base.num_ctas if job.num_ctas is None else job.num_ctas,
+        maxnreg=base.maxnreg if job.maxnreg is None else job.maxnreg,
+        extra=base.extra,
+    )
+    if options.num_warps < 1 or options.num_warps & (options.num_warps - 1):
+        raise JobError(f"num_warps: a power of two is needed, not {options.num_warps}")
+    if options.num_ctas < 1:
+        raise JobError(f"num_ctas: 1 or more is needed, not {options.num_ctas}")
+    return options
+
+
+def estimate_line(estimator: Estimator, line: str) -> dict[str, Any]:
+    """One line of `estimate --batch`: a job as JSON in, its estimate or {"error": why} out. Never raises."""
+    import json
+
+    try:
+        return estimator.estimate(job_of(json.loads(line))).to_json()
+    except (JobError, SettingsError) as error:
+        return {"error": str(error)}
+    except ValueError as error:
+        return {"error": f"not JSON: {error}"}
+    except RecursionError:
+        return {"error": "the job is nested too deeply"}
+    except Exception as error:
+        return {"error": f"internal error: {type(error).__name__}: {error}"}
