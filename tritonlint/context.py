@@ -184,7 +184,7 @@ class PlanContext:
 def changed_candidate(candidate: Candidate, changes: Mapping[str, Any]) -> Candidate:
     """The candidate with other constants or options. The grid is dropped where a constant changed, since it
     may have counted in it."""
-    options = {name: Known(value) for name, value in changes.items() if name in OPTION_NAMES}
+    options: dict[str, Any] = {name: Known(value) for name, value in changes.items() if name in OPTION_NAMES}
     constants = {name: Known(value) for name, value in changes.items() if name in candidate.constants}
     extra = {
         name: Known(value)

@@ -168,7 +168,7 @@ def known_options(candidate: Candidate) -> tuple[Options | None, tuple[str, ...]
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not whole and not (name == "maxnreg" and value is None):
             unknown.append(f"{name} is {value!r}, not a whole number")
-    warps = values.get("num_warps")
+    warps = values.get("num_warps", 4)
     if not unknown and (warps < 1 or warps & (warps - 1)):
         unknown.append(f"num_warps is {warps}, not a power of two")
     if unknown:

@@ -125,13 +125,22 @@ def rules_for(path: str, settings: Settings, known: Registry) -> tuple[Rule, ...
         for pattern, names in settings.per_file_ignores.items():
             if matches((pattern,), relative):
                 ignore.extend(names)
-    for key, names in (("select", settings.select), ("ignore", ignore)):
-        for name in names:
-            try:
-                known.codes(name)
-            except UnknownRuleError as error:
-                raise SettingsError(str(error), settings.origins.get(key, ""), key=key) from None
+    named = [("select", name) for name in settings.select] + [("ignore", name) for name in ignore]
+    named += [("severity", name) for name in settings.severity if not _is_gpu(name, settings)]
+    for key, name in named:
+        try:
+            known.codes(name)
+        except UnknownRuleError as error:
+            raise SettingsError(str(error), settings.origins.get(key, ""), key=key) from None
     return known.select(settings.select, ignore)
+
+
+def _is_gpu(name: str, settings: Settings) -> bool:
+    """A key of `severity` that names a GPU, with a table of rules."""
+    from tritonlint.gpu.names import resolve
+
+    table = settings.severity[name]
+    return not isinstance(table, str) and (resolve(name) is not None or name in settings.profiles)
 
 
 def relative_to(path: str, root: Path | None) -> str:

@@ -24,6 +24,7 @@ def command(name: str | None, output_format: str) -> int:
     Without a name: every rule, in one line each.
     """
     from tritonlint.registry import registry
+    from tritonlint.rule_text import markdown, rule_object
     from tritonlint.settings import near
 
     known = registry()
@@ -49,42 +50,6 @@ def command(name: str | None, output_format: str) -> int:
         text = "\n".join(plain(markdown(rules[0]).splitlines(), style_for(sys.stdout)))
     click.echo(text)
     return 0
-
-
-def rule_object(rule: Rule) -> dict[str, Any]:
-    """A rule as JSON; the texts are Markdown."""
-    return {
-        "code": rule.code,
-        "name": rule.name,
-        "severity": rule.severity,
-        "fixable": rule.fixable,
-        "what": rule.what,
-        "why": rule.why,
-        "example": rule.example,
-        "better": rule.better,
-        "when_not": rule.when_not,
-        "source": rule.source,
-    }
-
-
-def markdown(rule: Rule) -> str:
-    """The page of a rule: the same text for the terminal, the documentation, hover and SARIF."""
-    fix = {
-        "no": "no fix",
-        "safe": "fixed by `--fix`",
-        "unsafe": "fixed by `--unsafe-fixes`",
-    }[rule.fixable]
-    sections = (
-        ("What it looks for", rule.what),
-        ("Why", rule.why),
-        ("Example", rule.example),
-        ("Better", rule.better),
-        ("When it does not apply", rule.when_not),
-        ("Where the numbers come from", rule.source),
-    )
-    parts = [f"# {rule.code} {rule.name}", f"Default severity: `{rule.severity}`, {fix}."]
-    parts += [f"## {title}\n\n{text}" for title, text in sections if text]
-    return "\n\n".join(parts)
 
 
 def plain(lines: list[str], style: Any) -> list[str]:

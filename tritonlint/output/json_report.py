@@ -29,9 +29,10 @@ def report_object(report: Report) -> dict[str, Any]:
 
 
 def summary_object(report: Report) -> dict[str, Any]:
-    counts = dict.fromkeys(reversed(SEVERITIES), 0)
-    for finding in report.findings:
-        counts[finding.severity] += 1
+    counts = {
+        str(level): sum(finding.severity == level for finding in report.findings)
+        for level in reversed(SEVERITIES)
+    }
     return {
         **counts,
         "suppressed": len(report.suppressed),

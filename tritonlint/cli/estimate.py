@@ -1,0 +1,217 @@
+"""`tritonlint estimate`: what one launch costs on one GPU."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from tritonlint.cli.main import CommandError
+from tritonlint.cli.options import counted
+
+if TYPE_CHECKING:
+    from tritonlint.estimate import Estimate, Estimator, Job
+
+
+@click.command(short_help="What one launch costs on one GPU, with each step of the arithmetic.")
+@click.argument("launch", required=False, metavar="FILE::KERNEL")
+@click.option("--gpu", metavar="NAME", help="The GPU or target.")
+@click.option("--triton", metavar="V", help="The Triton release.")
+@click.option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="A constant, or a run-time size.")
+@click.option(
+    "--type", "types", multiple=True, metavar="NAME=TYPE", help="The type of an argument, as *fp16."
+)
+@click.option("--num-warps", type=int, metavar="N")
+@click.option("--num-stages", type=int, metavar="N")
+@click.option("--num-ctas", type=int, metavar="N")
+@click.option("--maxnreg", type=int, metavar="N")
+@click.option("--grid", metavar="X[,Y[,Z]]", help="How many programs are launched.")
+@click.option("--model", type=click.Choice(["compiler", "textbook"]), default="compiler", show_default=True)
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--batch", metavar="JOBS.jsonl", help="One job a line in (- is standard input), one estimate a line out."
+)
+@click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Processes for --batch.")
+def command(
+    launch: str | None,
+    gpu: str | None,
+    triton: str | None,
+    sets: tuple[str, ...],
+    types: tuple[str, ...],
+    num_warps: int | None,
+    num_stages: int | None,
+    num_ctas: int | None,
+    maxnreg: int | None,
+    grid: str | None,
+    model: Literal["compiler", "textbook"],
+    output_format: str,
+    batch: str | None,
+    jobs: int,
+) -> int:
+    """What one launch costs on one GPU: shared memory, registers, CTAs per SM, waves, time.
+
+    Constants that are not set are those of the kernel's first config or launch.
+    """
+    if batch is not None:
+        if launch is not None:
+            raise CommandError("FILE::KERNEL and --batch exclude each other")
+        return _batch(batch, jobs)
+    if launch is None or "::" not in launch:
+        raise CommandError("name a kernel as FILE::KERNEL, or jobs with --batch")
+    if gpu is None:
+        raise CommandError("--gpu NAME is needed")
+    from tritonlint.estimate import Estimator, JobError, job_of
+
+    file, _, kernel = launch.rpartition("::")
+    data: dict[str, Any] = {
+        "file": file,
+        "kernel": kernel,
+        "gpu": gpu,
+        "triton": triton,
+        "types": dict(_pair(text, "--type") for text in types),
+        "num_warps": num_warps,
+        "num_stages": num_stages,
+        "num_ctas": num_ctas,
+        "maxnreg": maxnreg,
+        "grid": _grid(grid),
+        "model": model,
+    }
+    try:
+        estimator = Estimator()
+        job = _with_sets(estimator, job_of(data), sets)
+        estimate = estimator.estimate(job)
+    except JobError as error:
+        raise CommandError(str(error)) from None
+    if output_format == "json":
+        click.echo(json.dumps(estimate.to_json(), indent=2, ensure_ascii=False))
+    else:
+        click.echo("\n".join(_text(estimator, job, estimate)))
+    return 0
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip() or not value.strip():
+        raise CommandError(f"{option} wants NAME=VALUE, not {text!r}")
+    return name.strip(), value.strip()
+
+
+def _grid(text: str | None) -> list[int] | None:
+    if text is None:
+        return None
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise CommandError(f"--grid wants one to three numbers, as 1024 or 64,64, not {text!r}") from None
+
+
+def _with_sets(estimator: Estimator, job: Job, sets: Sequence[str]) -> Job:
+    """--set gives constants, and sizes where the name is a run-time argument of the kernel."""
+    from tritonlint.jobs import constant
+    from tritonlint.source.comments import parse_value
+
+    pairs = [_pair(text, "--set") for text in sets]
+    if not pairs:
+        return job
+    constexprs = estimator.constexprs(job)
+    constants: dict[str, Any] = {}
+    values: dict[str, int] = {}
+    for name, text in pairs:
+        value = constant(parse_value(text))
+        if name in constexprs or not isinstance(value, int) or isinstance(value, bool):
+            constants[name] = value
+        else:
+            values[name] = value
+    return replace(job, constants=constants, values=values)
+
+
+def _text(estimator: Estimator, job: Job, estimate: Estimate) -> Iterator[str]:
+    yield f"{job.kernel} on {estimate.gpu}, Triton {estimate.triton[0]}.{estimate.triton[1]}"
+    yield ""
+    for number, step in enumerate(estimate.steps, 1):
+        yield f"  {number:>2}. {step}"
+    yield ""
+    if estimate.fits:
+        ctas = counted(estimate.ctas_per_sm, "CTA")
+        yield f"{ctas} per SM, occupancy {estimate.occupancy:.1%}, limiter {estimate.limiter}"
+    else:
+        yield f"does not fit: {'; '.join(estimate.why_not)}"
+    sure = estimate.certainty + (f", if {'; '.join(estimate.assumptions)}" if estimate.assumptions else "")
+    yield f"known: {sure}"
+    if estimate.model == "compiler":
+        yield from _textbook(estimator, job, estimate)
+
+
+def _textbook(estimator: Estimator, job: Job, estimate: Estimate) -> Iterator[str]:
+    """Where the arithmetic of the teaching material says something else."""
+    if estimate.compiled is None or not estimate.compiled.dots:
+        return
+    book = estimator.estimate(replace(job, model="textbook"))
+    differ = []
+    if book.shared_bytes != estimate.shared_bytes:
+        differ.append(f"{book.shared_bytes:,} B of shared memory, not {estimate.shared_bytes:,}")
+    if book.registers != estimate.registers:
+        differ.append(f"{book.registers} registers, not {estimate.registers}")
+    if book.ctas_per_sm != estimate.ctas_per_sm:
+        differ.append(f"{book.ctas_per_sm} CTAs per SM, not {estimate.ctas_per_sm}")
+    if differ:
+        yield f"the textbook model says {'; '.join(differ)} (--model textbook shows how)"
+
+
+def _batch(path: str, jobs: int) -> int:
+    for answer in _answers(_lines(path), jobs):
+        sys.stdout.write(answer + "\n")
+        sys.stdout.flush()
+    return 0
+
+
+def _lines(path: str) -> Iterator[str]:
+    """The lines of a file or of standard input, blank ones left out."""
+    if path == "-":
+        yield from (line for line in sys.stdin if line.strip())
+        return
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            yield from (line for line in file if line.strip())
+    except OSError as error:
+        raise CommandError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def _answers(lines: Iterator[str], jobs: int) -> Iterator[str]:
+    """The answers in the order of the lines; with several processes, a few chunks ahead of what is
+    printed."""
+    if jobs == 1:
+        yield from map(_answer, lines)
+        return
+    from collections import deque
+    from concurrent.futures import Future, ProcessPoolExecutor
+    from itertools import islice
+
+    waiting: deque[Future[list[str]]] = deque()
+    with ProcessPoolExecutor(jobs) as pool:
+        while True:
+            while len(waiting) < jobs * 2 and (chunk := list(islice(lines, 32))):
+                waiting.append(pool.submit(_answer_chunk, chunk))
+            if not waiting:
+                return
+            yield from waiting.popleft().result()
+
+
+_ESTIMATOR: Estimator | None = None
+
+
+def _answer(line: str) -> str:
+    global _ESTIMATOR
+    from tritonlint.estimate import Estimator, estimate_line
+
+    if _ESTIMATOR is None:
+        _ESTIMATOR = Estimator()
+    return json.dumps(estimate_line(_ESTIMATOR, line), ensure_ascii=False)
+
+
+def _answer_chunk(lines: list[str]) -> list[str]:
+    return [_answer(line) for line in lines]

@@ -1,0 +1,28 @@
+"""GitLab's code quality report: a JSON list, one entry a finding."""
+
+from __future__ import annotations
+
+import json
+
+from tritonlint.fingerprint import fingerprints, relative
+from tritonlint.lint_many import Report
+
+SEVERITIES = {"error": "critical", "warning": "minor", "info": "info"}
+
+
+def render(report: Report) -> str:
+    names = fingerprints(report.findings)
+    entries = [
+        {
+            "description": f"{finding.code} {finding.message}",
+            "check_name": finding.name,
+            "fingerprint": name,
+            "severity": SEVERITIES[finding.severity],
+            "location": {
+                "path": relative(finding.path),
+                "lines": {"begin": finding.span.line, "end": finding.span.end_line},
+            },
+        }
+        for finding, name in zip(report.findings, names, strict=True)
+    ]
+    return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
