@@ -735,7 +735,7 @@ class Reader:
             attrs = parse_dict(Cursor(line, line.index("{")), self.aliases)
             op.attrs.update({k.removeprefix("tt."): v for k, v in attrs.items()})
         op.path, op.line = self.location(where)
-        if not op.body.ops:
+        if not op.body.ops or op.body.ops[-1].name != "scf.yield":
             GOp("scf.yield").append_to(op.body)
         return op
 
@@ -791,7 +791,7 @@ class Reader:
         line, where = self.close()
         if "attributes" in line:
             op.attrs.update(parse_dict(Cursor(line, line.index("attributes") + 10), self.aliases))
-        if not op.blocks[1].ops:
+        if not op.blocks[1].ops or op.blocks[1].ops[-1].name != "scf.yield":
             GOp("scf.yield").append_to(op.blocks[1])
         op.path, op.line = self.location(where)
         return op
@@ -851,17 +851,29 @@ class Reader:
             attrs["successors"] = re.findall(r"\^\w+", body)
             if re.search(r"\^\w+\(", body):
                 attrs["has_block_args"] = True
+        elif name == "ttg.memdesc_subslice":
+            found = re.search(r"\[([-\d, ]*)\]", bare)
+            attrs["offsets"] = tuple(int(x) for x in found[1].split(",")) if found and found[1] else ()
         elif name == "tt.call":
             found = re.search(r"@(\"[^\"]*\"|[\w$.]+)", body)
             attrs["callee"] = found[1].strip('"') if found else ""
         elif name == "tt.dot_scaled":
             self.dot_scaled(op, bare, signature)
+        elif name in ("tt.descriptor_store", "tt.descriptor_reduce", "tt.descriptor_scatter"):
+            # Printed last, second in the graph: descriptor, value, indices.
+            op.set_operands([op.operands[0], op.operands[-1], *op.operands[1:-1]])
         elif name == "tt.reshape":
             attrs["allow_reorder"] = "allow_reorder" in bare or bool(attrs.get("allow_reorder"))
         elif name == "tt.elementwise_inline_asm":
             attrs["pure"] = bool(attrs.get("pure"))
-        elif name in ("ttng.tmem_alloc", "ttng.tmem_load", "ttng.tmem_store", "ttng.tc_gen5_mma"):
+        elif name.startswith(("ttng.tmem_", "ttng.tc_gen5_mma")):
             attrs["has_token"] = bool(re.search(r"\[%", bare)) or "token" in signature.rsplit("->", 1)[-1]
+            attrs["makes_token"] = attrs["has_token"] or "[]" in bare
+            if name == "ttng.tmem_store":
+                # Printed value first; the memory descriptor is first in the graph.
+                place = 3 if attrs["has_token"] else 2
+                value, *memory = op.operands[:place]
+                op.set_operands([*memory, value, *op.operands[place:]])
         self.attach(op, self.result_types(name, op, signature))
         return op
 
@@ -936,10 +948,10 @@ class Reader:
             specs = self.types(after)
             if name == "tt.split" and len(specs) == 1:
                 specs = specs * 2
-            if name in ("ttng.tmem_load",) and op.attrs.get("has_token"):
+            if name == "ttng.tmem_load" and op.attrs.get("makes_token"):
                 specs.append(Spec(ir.Type("token")))
             if name == "ttng.tmem_store":
-                return [Spec(ir.Type("token"))] if op.attrs.get("has_token") else []
+                return [Spec(ir.Type("token"))] if op.attrs.get("makes_token") else []
             if name in ("ttg.local_store", "ttng.async_tma_copy_local_to_global"):
                 return []
             if name == "ttg.async_copy_global_to_local":
@@ -948,7 +960,7 @@ class Reader:
         if name in ("ttg.async_wait", "ttg.async_commit_group"):
             return [Spec(ir.Type("token"))]
         if name in ("ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled"):
-            return [Spec(ir.Type("token"))] if op.attrs.get("has_token") else []
+            return [Spec(ir.Type("token"))] if op.attrs.get("makes_token") else []
         specs = self.types(signature)
         if name in ("arith.cmpi", "arith.cmpf"):
             first = specs[0]
@@ -984,7 +996,6 @@ NO_RESULTS = {
     "ttng.fence_async_shared", "ttng.async_tma_copy_global_to_local", "ttng.async_tma_copy_local_to_global",
     "ttng.async_tma_store_wait", "ttng.async_tma_gather", "ttng.async_tma_scatter", "ttng.tensormap_create",
     "ttng.tensormap_fenceproxy_acquire", "ttng.tc_gen5_commit", "ttng.tmem_copy",
-    "ttng.reinterpret_tensor_descriptor",
     "llvm.intr.assume", "tt.experimental_tensormap_fenceproxy_acquire", "tt.experimental_tensormap_create",
     "ttng.async_tma_reduce", "rocdl.sched.barrier", "amdg.instruction_sched_hint",
     "ttg.async_copy_local_to_global",

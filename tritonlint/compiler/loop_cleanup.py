@@ -21,8 +21,7 @@ def erase_dead_carried(graph: Graph) -> None:
             arg, result = op.body.args[place + 1], op.results[place]
             if arg not in live and result not in live and not result.uses:
                 op.body.terminator.remove_operand(place)
-                # What is left of its uses is dead too and goes with the next clean-up; until then it reads the
-                # initial value.
+                # Its uses are dead too and go with the next clean-up; until then they read the initial value.
                 arg.replace_all_uses(op.operands[place + 3])
                 op.remove_operand(place + 3)
                 op.body.remove_arg(place + 1)
@@ -114,6 +113,20 @@ def clean_control_flow(graph: Graph) -> bool:
                 changed |= _for(op)
             elif op.name == "scf.if":
                 changed |= _if(op)
+        if not changed:
+            return any_change
+        any_change = True
+    return any_change
+
+
+def clean_loops(graph: Graph) -> bool:
+    """Apply only the patterns for counted loops until none fits; whether any did."""
+    any_change = False
+    for _ in range(_ROUNDS):
+        changed = False
+        for op in list(graph.walk_post()):
+            if op.block is not None and op.name == "scf.for":
+                changed |= _for(op)
         if not changed:
             return any_change
         any_change = True

@@ -1,0 +1,171 @@
+"""Common subexpressions: MLIR's pass, and Triton's that also finds carried values of loops that are equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonlint.compiler.graph import GBlock, GOp, Graph, GValue
+from tritonlint.compiler.loop_cleanup import clean_loops
+from tritonlint.compiler.ops import TERMINATORS, is_pure, only_reads, writes_memory
+
+Key = tuple[Any, ...]
+
+
+def cse(graph: Graph) -> None:
+    """Erase operations that an equal one dominates; loads only if nothing is written between the two."""
+    _block(graph.body, {})
+
+
+def loop_aware_cse(graph: Graph) -> None:
+    """As `cse`, and carried values that start equal and stay equal become one."""
+    cse(graph)
+    for op in graph.walk_post():
+        if op.name == "scf.for":
+            _merge_carried(op)
+    cse(graph)
+    clean_loops(graph)
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_frozen(v) for v in value)
+    if isinstance(value, dict):
+        return tuple(sorted((k, _frozen(v)) for k, v in value.items()))
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return value
+
+
+_COMMUTATIVE = frozenset(
+    {
+        f"arith.{name}"
+        for name in (
+            "addi", "muli", "andi", "ori", "xori", "addf", "mulf", "maxsi", "maxui", "minsi", "minui",
+            "maximumf", "minimumf", "maxnumf", "minnumf",
+        )
+    }
+)  # fmt: skip
+
+
+def _key(op: GOp, bound: dict[GValue, int] | None = None) -> Key:
+    operands: list[Any]
+    if bound is None:
+        operands = [id(value) for value in op.operands]
+    else:
+        operands = [("bound", bound[v]) if v in bound else id(v) for v in op.operands]
+    if op.name in _COMMUTATIVE and len(operands) == 2 and not isinstance(operands[0], tuple):
+        operands.sort(key=str)
+    attrs = op.attrs
+    value = attrs.get("value")
+    frozen = tuple(
+        (name, (repr(value), _frozen(value)) if name == "value" else _frozen(attrs[name]))
+        for name in sorted(attrs)
+        if name != "why"
+    )
+    results = tuple((r.type, r.encoding, r.memory, r.mutable) for r in op.results)
+    blocks: tuple[Any, ...] = ()
+    if op.blocks:
+        bound = dict(bound or {})
+        inner: list[Any] = []
+        for block in op.blocks:
+            for arg in block.args:
+                bound[arg] = len(bound)
+                inner.append(arg.type)
+            for nested in block.ops:
+                inner.append(_key(nested, bound))
+                for result in nested.results:
+                    bound[result] = len(bound)
+        blocks = tuple(inner)
+    return (op.name, tuple(operands), frozen, results, blocks)
+
+
+def _mergeable(op: GOp) -> bool:
+    """Pure, or at most reading; blocks only where they combine elements."""
+    if not op.results or op.name in TERMINATORS:
+        return False
+    if op.blocks and op.name not in ("tt.reduce", "tt.scan"):
+        return False
+    return is_pure(op) or only_reads(op)
+
+
+def _block(block: GBlock, known: dict[Key, GOp]) -> None:
+    reads: list[Key] = []
+    for op in list(block.ops):
+        if op.block is None:
+            continue
+        if op.blocks and op.name not in ("tt.reduce", "tt.scan", "tt.map_elementwise"):
+            writes = writes_memory(op)
+            for inner in op.blocks:
+                scope = {key: other for key, other in known.items() if not (writes and only_reads(other))}
+                _block(inner, scope)
+            if writes:
+                for key in reads:
+                    known.pop(key, None)
+                reads.clear()
+            continue
+        if not _mergeable(op):
+            if writes_memory(op):
+                for key in [key for key, other in known.items() if only_reads(other)]:
+                    del known[key]
+                reads.clear()
+            continue
+        key = _key(op)
+        other = known.get(key)
+        if other is not None:
+            op.replace_with(other.results)
+            continue
+        known[key] = op
+        if only_reads(op):
+            reads.append(key)
+
+
+def _merge_carried(loop: GOp) -> None:
+    args = loop.body.args[1:]
+    yielded = loop.body.terminator.operands
+    stack: list[tuple[int, int]] = []
+    budget = [20_000]
+
+    def args_equal(i: int, j: int) -> bool:
+        if i == j:
+            return True
+        if loop.operands[i + 3] is not loop.operands[j + 3]:
+            return False
+        if (i, j) in stack:
+            return True
+        stack.append((i, j))
+        equal = values_equal(yielded[i], yielded[j])
+        stack.pop()
+        return equal
+
+    def values_equal(a: GValue, b: GValue) -> bool:
+        budget[0] -= 1
+        if a is b:
+            return True
+        if budget[0] < 0 or a.type != b.type or a.encoding != b.encoding or a.memory != b.memory:
+            return False
+        if a.owner_block() is not loop.body or b.owner_block() is not loop.body:
+            return False
+        if (a.op is None) != (b.op is None):
+            return False
+        if a.op is None or b.op is None:
+            return a.index > 0 and b.index > 0 and args_equal(a.index - 1, b.index - 1)
+        first, second = a.op, b.op
+        if a.index != b.index or first.name != second.name or first.blocks or second.blocks:
+            return False
+        if not is_pure(first) or len(first.operands) != len(second.operands):
+            return False
+        if _frozen(first.attrs) != _frozen(second.attrs):
+            return False
+        return all(values_equal(x, y) for x, y in zip(first.operands, second.operands, strict=True))
+
+    leader: dict[int, int] = {}
+    for i in range(len(args)):
+        for j in range(i + 1, len(args)):
+            if j not in leader and args_equal(i, j):
+                leader[j] = leader.get(i, i)
+    for j, i in leader.items():
+        args[j].replace_all_uses(args[i])
+        loop.body.terminator.set_operand(j, args[j])
+        loop.results[j].replace_all_uses(loop.results[i])
