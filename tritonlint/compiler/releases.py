@@ -87,6 +87,7 @@ class Release:
     scales_transposed_left: bool = False  # a scaled dot with scales on B only is transposed
     join_checks_packing: bool = False  # only joins that pack neighbours count as halves
     views_to_shared_linear: bool = False  # views of operands in memory given by bases become views of memory
+    locality_keeps_order: bool = False  # thread-local reductions keep the order of elements
 
     # Software pipelining.
     pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
@@ -104,6 +105,8 @@ class Release:
         False  # the use flag of an accumulator is followed into the next iteration
     )
     tcgen05_checks_cycles: bool = False  # products that wait for each other are not pipelined
+    tmem_forwards_before_hoisting: bool = False  # an accumulator that continues another one is that one
+    tmem_operand_dense: bool = True  # left operands are packed in tensor memory
     tma_stores_in_while: bool = False  # staging tiles of descriptor stores also leave while loops
     peels_tcgen05_epilogue: bool = False  # the last iteration of a loop that waits for tcgen05 is peeled
 
@@ -237,12 +240,14 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_small_loads": ("gfx950", "gfx11", "gfx12"),
     }),
     (3, 9, {
+        "locality_keeps_order": True,
         "views_to_shared_linear": True,
         "join_checks_packing": True,
         "leaves_out_trivial_converts": True,
         "shuffle_from_own_warp": True,
         "conflicts_by_registers": True,
         "tma_stores_in_while": True,
+        "tmem_forwards_before_hoisting": True,
     }),
 )  # fmt: skip
 
