@@ -122,6 +122,10 @@ class Model:
             return EstimateOf(candidate, gpu, self.triton, Options(), None, None, unknown)
         launch = self.launch(plan, candidate, options)
         trace, estimate, why = self.estimate_launch(launch, gpu)
+        missing = unknown_constants(candidate)
+        if missing and trace.gaps and estimate is not None and estimate.fits:
+            # A part of the kernel hangs on a value that nobody tells: only a refusal would be sure.
+            return EstimateOf(candidate, gpu, self.triton, options, None, None, missing)
         return EstimateOf(candidate, gpu, self.triton, options, trace, estimate, why)
 
     def launch(self, plan: LaunchPlan, candidate: Candidate, options: Options) -> Launch:
@@ -175,6 +179,15 @@ def known_options(candidate: Candidate) -> tuple[Options | None, tuple[str, ...]
         return None, tuple(unknown)
     extra = {name: value.value for name, value in candidate.extra.items() if isinstance(value, Known)}
     return Options(**values, extra=extra), ()
+
+
+def unknown_constants(candidate: Candidate) -> tuple[str, ...]:
+    """The compile-time values that are not known, each with why."""
+    return tuple(
+        f"{name}: {why_unknown(value)}"
+        for name, value in candidate.constants.items()
+        if not isinstance(value, Known)
+    )
 
 
 def why_unknown(knowledge: Any) -> str:
