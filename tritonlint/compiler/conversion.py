@@ -36,7 +36,8 @@ Kind = Literal["none", "registers", "shuffle", "shared"]
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """How a conversion is done. `scratch_bytes` is 0 unless `kind` is "shared"."""
+    """How a conversion is done. `scratch_bytes` is 0 unless `kind` is "shared", or the release is older than
+    3.2: those take one element for conversions in registers too."""
 
     kind: Kind
     scratch_bytes: int = 0
@@ -54,9 +55,10 @@ def conversion(
     if source == target:
         return Conversion("none")
     kind = _kind(source, target, shape, element, release)
-    if kind != "shared":
-        return Conversion(kind)
     bits = bits_of(element)
+    if kind != "shared":
+        # Before linear layouts, a shortcut left an empty shape, whose product is one element.
+        return Conversion(kind, 0 if release.linear_layouts else max(8, bits) // 8)
     if release.conversion == "swizzled":
         elements = swizzled_elements(
             to_linear(source, shape), to_linear(target, shape), max(8, bits), arch, release

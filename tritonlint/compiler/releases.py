@@ -55,6 +55,7 @@ class Release:
     swizzle_keeps_wide_rounds: bool = False  # two rounds of a matrix-instruction pair are not split off
     swizzle_per_cta: bool = False  # the scratch is that of one CTA of the cluster
     swizzle_counts_banks: bool = False  # by AMD architecture
+    swizzle_tries_lane_orders: bool = False  # AMD: wide reads may also be served in the lanes' own order
 
     # Scratch of single operations.
     reduce_scratch: Literal["by_axis_kind", "per_warp", "swizzled"] = "by_axis_kind"
@@ -88,6 +89,7 @@ class Release:
     join_checks_packing: bool = False  # only joins that pack neighbours count as halves
     views_to_shared_linear: bool = False  # views of operands in memory given by bases become views of memory
     locality_keeps_order: bool = False  # thread-local reductions keep the order of elements
+    bf16_splits: bool = False  # input precisions bf16x3 and bf16x6
 
     # Software pipelining.
     pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
@@ -208,6 +210,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_linear_operands": True,
     }),
     (3, 6, {
+        "bf16_splits": True,
         "fp64_mma": True,
         "hoists_only_dot_operands": False,
         "remat_until_stable": True,
@@ -240,6 +243,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_small_loads": ("gfx950", "gfx11", "gfx12"),
     }),
     (3, 9, {
+        "swizzle_tries_lane_orders": True,
         "locality_keeps_order": True,
         "views_to_shared_linear": True,
         "join_checks_packing": True,

@@ -356,12 +356,17 @@ def _amd_rounds(
     release: Release,
     with_copies: tuple[LinearLayout, LinearLayout],
 ) -> int:
-    load_tile = IN_ORDER
-    if release.swizzle_counts_banks:
-        # The width is asked of the layouts before copies are removed.
-        vector, _ = _vector_without_tile(with_copies[0], with_copies[1], element_bits, release)
-        load_tile = _amd_load_tile(arch, (1 << len(vector)) * element_bits, release)
-    return _plain_rounds(source, target, element_bits, release, amd_banks(arch, release), IN_ORDER, load_tile)
+    banks = amd_banks(arch, release)
+    in_order = _plain_rounds(source, target, element_bits, release, banks, IN_ORDER, IN_ORDER)
+    if not release.swizzle_counts_banks:
+        return in_order
+    # The width is asked of the layouts before copies are removed.
+    vector, _ = _vector_without_tile(with_copies[0], with_copies[1], element_bits, release)
+    load_tile = _amd_load_tile(arch, (1 << len(vector)) * element_bits, release)
+    if load_tile == IN_ORDER:
+        return in_order
+    rounds = _plain_rounds(source, target, element_bits, release, banks, IN_ORDER, load_tile)
+    return max(rounds, in_order) if release.swizzle_tries_lane_orders else rounds
 
 
 def swizzled_elements(
