@@ -1,0 +1,41 @@
+"""The pass reduce-data-duplication: conversions to dot operands that need shared memory become a store and a
+load.
+
+lib/Dialect/TritonGPU/Transforms/ReduceDataDuplication.cpp.
+"""
+
+from __future__ import annotations
+
+from tritonlint.compiler.conversion import scratch_bytes
+from tritonlint.compiler.encodings import DotOperand, cta_of
+from tritonlint.compiler.graph import GOp, Graph, GValue
+from tritonlint.compiler.layout_properties import order_for_memory
+from tritonlint.compiler.pipeline_loads import swizzled_for_operand
+from tritonlint.compiler.releases import Release
+from tritonlint.compiler.target import Target
+
+
+def reduce_data_duplication(graph: Graph, target: Target, release: Release) -> None:
+    """Replace such conversions, in place."""
+    for op in list(graph.walk()):
+        if op.name != "ttg.convert_layout":
+            continue
+        source, result = op.operands[0], op.results[0]
+        encoding = result.encoding
+        if not isinstance(encoding, DotOperand):
+            continue
+        if not scratch_bytes(source.encoding, encoding, source.shape, source.type.element, target, release):
+            continue
+        shared = swizzled_for_operand(
+            encoding,
+            source.shape,
+            order_for_memory(source.encoding, source.shape),
+            cta_of(source.encoding),
+            source.type.bits,
+        )
+        alloc = GOp("ttg.local_alloc", [source], [GValue(source.type, shared, memory="shared")])
+        load = GOp("ttg.local_load", [alloc.result], [result.like(encoding)])
+        for new in (alloc, load):
+            new.line, new.path = op.line, op.path
+            new.insert_before(op)
+        op.replace_with(load.results)

@@ -1,0 +1,97 @@
+"""The pass reorder-instructions: where conversions, operand loads and local memory end up, and so how long
+they live.
+
+lib/Dialect/TritonGPU/Transforms/ReorderInstructions.cpp.
+"""
+
+from __future__ import annotations
+
+from tritonlint.compiler.encodings import DotOperand
+from tritonlint.compiler.graph import GOp, Graph, op_dominates
+from tritonlint.compiler.ops import writes_memory
+
+
+def reorder_instructions(graph: Graph) -> None:
+    """Move operations, in place."""
+    for op in _named(graph, "ttg.convert_layout"):
+        _sink_below_deallocs(op)
+    moves: list[tuple[GOp, GOp]] = []
+    for op in list(graph.walk_post()):
+        if _raises_pressure(op) and op.results[0].has_one_use:
+            user = next(iter(op.results[0].uses))
+            if _loop_of(user) is not _loop_of(op):
+                moves.append((op, user))
+    for op, user in moves:
+        op.move_before(user)
+    for op in _named(graph, "ttg.local_alloc"):
+        if op.operands and op.operands[0].op is not None:
+            source = op.operands[0].op
+            if source.name not in ("arith.constant", "tt.splat"):
+                op.move_after(source)
+    for name in ("tt.trans", "ttg.memdesc_trans"):
+        for op in _named(graph, name):
+            if op.operands[0].op is not None:
+                op.move_after(op.operands[0].op)
+    for op in _named(graph, "ttg.local_load"):
+        _after_other_operand(op)
+
+
+def _named(graph: Graph, name: str) -> list[GOp]:
+    return [op for op in graph.walk_post() if op.name == name]
+
+
+def _loop_of(op: GOp) -> GOp | None:
+    return next((around for around in op.ancestors() if around.name == "scf.for"), None)
+
+
+def _raises_pressure(op: GOp) -> bool:
+    if op.name == "ttg.local_load":
+        return True
+    return op.name == "ttg.convert_layout" and isinstance(op.results[0].encoding, DotOperand)
+
+
+def _first_use(op: GOp) -> GOp | None:
+    block = op.block
+    assert block is not None
+    users = [user.ancestor_in(block) for user in op.results[0].uses]
+    found = [user for user in users if user is not None]
+    return min(found, key=block.ops.index) if found else None
+
+
+def _sink_below_deallocs(op: GOp) -> None:
+    """A conversion waits until memory that is freed before its first use is free."""
+    block = op.block
+    assert block is not None
+    if not any(other.name == "ttg.local_dealloc" for other in block.ops):
+        return
+    first = _first_use(op)
+    after: GOp | None = None
+    for other in block.ops[block.ops.index(op) :]:
+        if other is first:
+            break
+        if other.name == "ttg.local_dealloc":
+            after = other
+    if after is not None:
+        op.move_after(after)
+
+
+def _after_other_operand(op: GOp) -> None:
+    """Operand B is read after operand A."""
+    encoding = op.results[0].encoding
+    if not isinstance(encoding, DotOperand) or encoding.op_idx != 1 or not op.results[0].has_one_use:
+        return
+    dot = next(iter(op.results[0].uses))
+    if dot.name != "tt.dot":
+        return
+    other = dot.operands[0].op
+    if other is None or other.name != "ttg.local_load" or not op_dominates(op, other):
+        return
+    block = op.block
+    assert block is not None
+    place = other.ancestor_in(block)
+    if place is None:
+        return
+    start, end = block.ops.index(op), block.ops.index(place)
+    if any(writes_memory(between) for between in block.ops[start + 1 : end + 1]):
+        return
+    op.move_after(other)
