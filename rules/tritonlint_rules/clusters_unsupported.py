@@ -10,7 +10,7 @@ from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings, possible_ints
 from tritonlint_rules.support.nearest import edit_value
-from tritonlint_rules.support.survey import all_entries, by_config, list_certainty, lower
+from tritonlint_rules.support.survey import all_entries, by_config, in_all, list_certainty, lower
 
 CODE, NAME = "TL205", "clusters-unsupported"
 
@@ -23,7 +23,8 @@ def _drafts(context: Context) -> Iterator[Draft]:
     for listed in all_entries(context):
         for group in by_config(listed):
             entry = group[0]
-            for ctas in possible_ints(entry.of.candidate.num_ctas):
+            known = [possible_ints(one.of.candidate.num_ctas) for one in group]
+            for ctas in dict.fromkeys(number for numbers in known for number in numbers):
                 verdict = _verdict(entry.gpu, ctas, context.triton)
                 if verdict is None:
                     continue
@@ -32,7 +33,10 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 yield Draft(
                     place=entry.place,
                     severity="error",
-                    certainty=lower(level, list_certainty(entry)),
+                    certainty=lower(
+                        lower(level, in_all(known, [one for one in known if one == (ctas,)])),
+                        list_certainty(entry),
+                    ),
                     message=f"num_ctas={ctas} on {{gpus}}: {reason}",
                     gpu=entry.gpu,
                     config=config_values(entry.of.candidate),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from tritonlint.finding import Finding, Severity
 from tritonlint.rule import Context, Rule
@@ -11,7 +12,7 @@ from tritonlint_rules.support.drafts import Draft, config_values, findings, know
 from tritonlint_rules.support.grids import known_grid
 from tritonlint_rules.support.places import of_grid
 from tritonlint_rules.support.say import shape_text
-from tritonlint_rules.support.survey import Entry, all_entries, list_certainty, lower
+from tritonlint_rules.support.survey import Entry, all_entries, by_config, in_all, list_certainty, lower
 
 CODE, NAME = "TL404", "empty-grid"
 
@@ -22,10 +23,15 @@ def check(context: Context) -> Iterable[Finding]:
 
 def _drafts(context: Context) -> Iterator[Draft]:
     for listed in all_entries(context):
-        for entry in listed:
-            draft = _of_entry(entry) if entry.plan.launch is not None else None
-            if draft is not None:
-                yield draft
+        for group in by_config(listed):
+            found = [
+                draft
+                for entry in group
+                if entry.plan.launch is not None and (draft := _of_entry(entry)) is not None
+            ]
+            if found:
+                draft = found[0]
+                yield replace(draft, certainty=lower(draft.certainty, in_all(group, found)))
                 break
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from tritonlint.finding import Finding
 from tritonlint.rule import Context, Rule
@@ -11,7 +12,7 @@ from tritonlint_rules.support.drafts import Draft, config_values, findings
 from tritonlint_rules.support.grids import clusters, known_grid, least
 from tritonlint_rules.support.places import of_grid
 from tritonlint_rules.support.say import shape_text
-from tritonlint_rules.support.survey import Entry, all_entries, list_certainty, lower
+from tritonlint_rules.support.survey import Entry, all_entries, by_config, in_all, list_certainty, lower
 
 CODE, NAME = "TL401", "grid-too-large"
 _LIMITS = (2**31 - 1, 65535, 65535)
@@ -23,12 +24,17 @@ def check(context: Context) -> Iterable[Finding]:
 
 def _drafts(context: Context) -> Iterator[Draft]:
     for listed in all_entries(context):
-        for entry in listed:
-            if entry.gpu.vendor != "nvidia" or entry.plan.launch is None:
-                continue
-            draft = _of_entry(entry)
-            if draft is not None:
-                yield draft
+        for group in by_config(listed):
+            found = [
+                draft
+                for entry in group
+                if entry.gpu.vendor == "nvidia"
+                and entry.plan.launch is not None
+                and (draft := _of_entry(entry)) is not None
+            ]
+            if found:
+                draft = found[0]
+                yield replace(draft, certainty=lower(draft.certainty, in_all(group, found)))
                 break
 
 

@@ -9,7 +9,7 @@ from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings, possible_ints
 from tritonlint_rules.support.nearest import edit_value
-from tritonlint_rules.support.survey import all_entries, by_config, by_place, list_certainty, lower
+from tritonlint_rules.support.survey import all_entries, by_config, by_place, in_all, list_certainty, lower
 
 CODE, NAME = "TL209", "invalid-num-stages"
 _FROM, _BEFORE = (3, 2), (3, 6)
@@ -29,15 +29,16 @@ def _drafts(context: Context) -> Iterator[Draft]:
         for groups in by_place(by_config(listed)):
             for group in groups:
                 entry = group[0]
-                numbers = possible_ints(entry.of.candidate.num_stages)
-                if 0 not in numbers:
+                known = [possible_ints(one.of.candidate.num_stages) for one in group]
+                if not any(0 in numbers for numbers in known):
                     continue
                 edit = edit_value(context, entry, "num_stages", 1)
-                sure = "proven" if len(numbers) == 1 else "possible"
                 yield Draft(
                     place=entry.place,
                     severity="error",
-                    certainty=lower("proven" if sure == "proven" else "possible", list_certainty(entry)),
+                    certainty=lower(
+                        in_all(known, [one for one in known if one == (0,)]), list_certainty(entry)
+                    ),
                     message=f"num_stages=0 does not compile for {entry.gpu.arch} with Triton {major}.{minor}",
                     gpu=entry.gpu,
                     config=config_values(entry.of.candidate),

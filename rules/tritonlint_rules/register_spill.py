@@ -30,7 +30,7 @@ def check(context: Context) -> Iterable[Finding]:
 def _drafts(context: Context) -> Iterator[Draft]:
     for listed in all_entries(context):
         for groups in by_place(by_config(listed)):
-            spilling = [group[0] for group in groups if _spills(group[0])]
+            spilling = [group[0] for group in groups if all(_spills(entry) for entry in group)]
             if spilling:
                 yield _draft(context, spilling, len(groups))
 

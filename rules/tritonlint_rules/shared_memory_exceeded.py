@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tritonlint.finding import Finding, Fix, Related, Severity
+from tritonlint.finding import Certainty, Finding, Fix, Related, Severity
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings
@@ -14,7 +14,7 @@ from tritonlint_rules.support.places import of_line_in
 from tritonlint_rules.support.say import bytes_text, config_text, counted, kilobytes, listed
 from tritonlint_rules.support.survey import (
     Entry,
-    Overrun,
+    Over,
     all_entries,
     assumptions,
     by_config,
@@ -22,7 +22,7 @@ from tritonlint_rules.support.survey import (
     certainty,
     never_runs,
     only_some,
-    overruns,
+    worst,
 )
 
 CODE, NAME = "TL101", "shared-memory-exceeded"
@@ -38,26 +38,15 @@ def _drafts(context: Context) -> Iterator[Draft]:
         if in_list and not only_some(listed_entries):
             continue  # nothing fits: TL104 says so, once
         for groups in by_place(by_config(listed_entries)):
-            over = [pair for group in groups if (pair := _worst(group)) is not None]
+            over = [one for group in groups if (one := worst(group, "shared memory")) is not None]
             if over:
                 yield _draft(context, over, len(groups))
 
 
-def _worst(group: list[Entry]) -> tuple[Entry, Overrun] | None:
-    found = [
-        (entry, overrun)
-        for entry in group
-        for overrun in overruns(entry)
-        if overrun.resource == "shared memory" and not (entry.of.trace is not None and entry.of.trace.errors)
-    ]
-    if not found:
-        return None
-    return max(found, key=lambda pair: (pair[1].sure, pair[1].need))
-
-
-def _draft(context: Context, over: list[tuple[Entry, Overrun]], of: int) -> Draft:
-    entry, overrun = max(over, key=lambda pair: (pair[1].sure, pair[1].need))
-    level = certainty(entry) if overrun.sure else "possible"
+def _draft(context: Context, over: list[Over], of: int) -> Draft:
+    most = max(over, key=lambda one: (one.overrun.sure, one.overrun.need))
+    entry, overrun = most.entry, most.overrun
+    level: Certainty = certainty(entry, most.at_most) if overrun.sure else "possible"
     severity: Severity = "warning" if entry.in_list else "error"
     parts = breakdown(entry.of.estimate)
     need = ("at least " if overrun.at_least else "") + bytes_text(overrun.need)
@@ -85,8 +74,8 @@ def _draft(context: Context, over: list[tuple[Entry, Overrun]], of: int) -> Draf
     )
 
 
-def _related(over: list[tuple[Entry, Overrun]]) -> tuple[Related, ...]:
-    entry, _ = over[0]
+def _related(over: list[Over]) -> tuple[Related, ...]:
+    entry = over[0].entry
     compiled = entry.of.estimate.compiled
     if compiled is None or len(over) > 1:
         return ()
@@ -98,9 +87,9 @@ def _related(over: list[tuple[Entry, Overrun]]) -> tuple[Related, ...]:
     return tuple(places)
 
 
-def _help(entry: Entry, change: Change | None, over: list[tuple[Entry, Overrun]]) -> str | None:
+def _help(entry: Entry, change: Change | None, over: list[Over]) -> str | None:
     if len(over) > 1:
-        rest = [config_text(config_values(one.of.candidate)) for one, _ in over[1:4]]
+        rest = [config_text(config_values(one.entry.of.candidate)) for one in over[1:4]]
         more = f" and {counted(len(over) - 4, 'other')}" if len(over) > 4 else ""
         return f"the others: {'; '.join(rest)}{more}; each costs a compile in every tuning run"
     if change is None:

@@ -11,15 +11,14 @@ from tritonlint_rules.support.drafts import Draft, config_values, findings
 from tritonlint_rules.support.nearest import fix_for, nearest_fit
 from tritonlint_rules.support.survey import (
     Entry,
-    Overrun,
+    Over,
     all_entries,
     assumptions,
     by_config,
     by_place,
     certainty,
-    lower,
     only_some,
-    overruns,
+    worst,
 )
 
 CODE, NAME = "TL103", "tensor-memory-exceeded"
@@ -34,19 +33,14 @@ def _drafts(context: Context) -> Iterator[Draft]:
         if any(entry.in_list for entry in listed) and not only_some(listed):
             continue  # nothing fits: TL104 says so, once
         for groups in by_place(by_config(listed)):
-            over = [
-                (entry, overrun)
-                for group in groups
-                for entry in group[:1]
-                for overrun in overruns(entry)
-                if overrun.resource == "tensor memory"
-            ]
+            over = [one for group in groups if (one := worst(group, "tensor memory")) is not None]
             if over:
                 yield _draft(context, over, len(groups))
 
 
-def _draft(context: Context, over: list[tuple[Entry, Overrun]], of: int) -> Draft:
-    entry, overrun = max(over, key=lambda pair: pair[1].need)
+def _draft(context: Context, over: list[Over], of: int) -> Draft:
+    most = max(over, key=lambda one: one.overrun.need)
+    entry, overrun = most.entry, most.overrun
     message = f"tensor memory: {overrun.need:,} columns exceed {overrun.limit} on {{gpus}}"
     tiles = _accumulators(entry)
     message += f": accumulator {tiles}" if tiles else ""
@@ -57,7 +51,7 @@ def _draft(context: Context, over: list[tuple[Entry, Overrun]], of: int) -> Draf
     return Draft(
         place=entry.place,
         severity="warning" if entry.in_list else "error",
-        certainty=lower(certainty(entry), "proven" if overrun.sure else "possible"),
+        certainty=certainty(entry, most.at_most) if overrun.sure else "possible",
         message=message,
         gpu=entry.gpu,
         config=config_values(entry.of.candidate) if of == 1 else None,

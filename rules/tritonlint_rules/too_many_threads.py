@@ -11,7 +11,7 @@ from tritonlint_rules.support.drafts import Draft, config_values, findings, know
 from tritonlint_rules.support.nearest import edit_value
 from tritonlint_rules.support.survey import (
     Entry,
-    Overrun,
+    Over,
     all_entries,
     assumptions,
     by_config,
@@ -19,7 +19,7 @@ from tritonlint_rules.support.survey import (
     list_certainty,
     lower,
     only_some,
-    overruns,
+    worst,
 )
 
 CODE, NAME = "TL102", "too-many-threads"
@@ -31,24 +31,17 @@ def check(context: Context) -> Iterable[Finding]:
 
 def _drafts(context: Context) -> Iterator[Draft]:
     for listed in all_entries(context):
-        in_list = any(entry.in_list for entry in listed)
-        some = only_some(listed)
-        if in_list and not some:
+        if any(entry.in_list for entry in listed) and not only_some(listed):
             continue  # nothing fits: TL104 says so, once
         for groups in by_place(by_config(listed)):
-            over = [
-                (entry, overrun)
-                for group in groups
-                for entry in group[:1]
-                for overrun in overruns(entry)
-                if overrun.resource == "threads"
-            ]
+            over = [one for group in groups if (one := worst(group, "threads")) is not None]
             if over:
                 yield _draft(context, over, len(groups))
 
 
-def _draft(context: Context, over: list[tuple[Entry, Overrun]], of: int) -> Draft:
-    entry, overrun = max(over, key=lambda pair: pair[1].need)
+def _draft(context: Context, over: list[Over], of: int) -> Draft:
+    most = max(over, key=lambda one: one.overrun.need)
+    entry, overrun = most.entry, most.overrun
     warps = known_int(entry.of.candidate.num_warps)
     size = entry.gpu.warp_size
     after = overrun.need // size
@@ -59,30 +52,30 @@ def _draft(context: Context, over: list[tuple[Entry, Overrun]], of: int) -> Draf
         message += f"{after} warps after specialization (num_warps={warps}) x {size} lanes"
     if of > 1:
         message = f"{len(over)} of {of} configs never run: {message}"
-    most = overrun.limit // size
-    fix = _fix(context, entry, most) if of == 1 and warps == after else None
+    highest = overrun.limit // size
+    fix = _fix(context, entry, highest) if of == 1 and warps == after else None
     # Specialized warps come from the compiler model; otherwise the product is all there is to it.
     level: Certainty = "proven" if warps == after else "likely"
     return Draft(
         place=entry.place,
         severity="warning" if entry.in_list else "error",
-        certainty=lower(level, list_certainty(entry)),
+        certainty=lower(lower(level, most.at_most), list_certainty(entry)),
         message=message,
         gpu=entry.gpu,
         config=config_values(entry.of.candidate) if of == 1 else None,
         estimate=entry.of.estimate,
         assumptions=assumptions(entry) if level != "proven" else entry.of.candidate.assumptions,
-        help=f"num_warps={most} is the most here"
+        help=f"num_warps={highest} is the most here"
         if size == 32
-        else f"num_warps={most} is the most here, since a warp has {size} lanes on this GPU",
+        else f"num_warps={highest} is the most here, since a warp has {size} lanes on this GPU",
         fixes=(fix,) if fix else (),
     )
 
 
-def _fix(context: Context, entry: Entry, most: int) -> Fix | None:
-    edit = edit_value(context, entry, "num_warps", most)
+def _fix(context: Context, entry: Entry, highest: int) -> Fix | None:
+    edit = edit_value(context, entry, "num_warps", highest)
     # How a reduction is split over warps changes the order of its additions: the last bits may differ.
-    return Fix(f"num_warps={most}", False, (edit,)) if edit else None
+    return Fix(f"num_warps={highest}", False, (edit,)) if edit else None
 
 
 _TUNED = samples.tuned_scale([samples.block(1024, "num_warps=4"), samples.block(4096, "num_warps=64")])

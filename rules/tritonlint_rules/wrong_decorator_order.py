@@ -21,7 +21,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
     plan = context.plan
     uses = [use for use in plan.decorators if use.kind in ("jit", "autotune", "heuristics")]
     jit = [place for place, use in enumerate(uses) if use.kind == "jit"]
-    tuners = [use for use in uses if use.kind == "autotune" and _is_plain(use.text)]
+    tuners = [use for use in uses if use.kind == "autotune"]
     if jit and jit[0] < len(uses) - 1:
         below = uses[jit[0] + 1]
         yield Draft(
@@ -47,10 +47,6 @@ def _drafts(context: Context) -> Iterator[Draft]:
             related=tuple(Related(plan.kernel.path, use.span, "tuned here too") for use in tuners[1:]),
             help="put all configs in one list",
         )
-
-
-def _is_plain(text: str) -> bool:
-    return text.lstrip("@").split("(", 1)[0].rsplit(".", 1)[-1] == "autotune"
 
 
 _TWO = [samples.block(512), samples.block(1024)]

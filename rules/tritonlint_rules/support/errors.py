@@ -16,6 +16,7 @@ from tritonlint_rules.support.survey import (
     assumptions,
     by_config,
     by_place,
+    in_all,
     list_certainty,
     lower,
 )
@@ -34,13 +35,13 @@ def refusals(
     wanted = frozenset(kinds)
     for listed in all_entries(context):
         for groups in by_place(by_config(listed)):
-            bad = [pair for group in groups if (pair := _first(group, wanted)) is not None]
+            bad = [found for group in groups if (found := _first(group, wanted)) is not None]
             if not bad:
                 continue
-            entry, error = bad[0]
-            level: Certainty = "likely" if needs_types and assumptions(entry) else "proven"
+            entry, error, at_most = max(bad, key=lambda found: found[2] == "proven")
+            level: Certainty = lower(at_most, "likely" if needs_types and assumptions(entry) else "proven")
             if not needs_types and entry.of.candidate.assumptions:
-                level = "likely"
+                level = lower(level, "likely")
             text = message(entry, error)
             if len(groups) > 1:
                 text = f"{len(bad)} of {len(groups)} configs do not compile: {text}"
@@ -70,12 +71,15 @@ def refusals(
             )
 
 
-def _first(group: list[Entry], kinds: frozenset[str]) -> tuple[Entry, CompileError] | None:
-    for entry in group:
-        for error in entry.of.trace.errors if entry.of.trace is not None else ():
-            if error.kind in kinds:
-                return entry, error
-    return None
+def _first(group: list[Entry], kinds: frozenset[str]) -> tuple[Entry, CompileError, Certainty] | None:
+    found = [
+        (entry, error)
+        for entry in group
+        if entry.of.trace is not None
+        for error in entry.of.trace.errors[:1]
+        if error.kind in kinds
+    ]
+    return (*found[0], in_all(group, found)) if found else None
 
 
 def _of_the_kernel(entry: Entry) -> bool:

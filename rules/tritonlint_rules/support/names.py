@@ -7,7 +7,7 @@ import difflib
 from tritonlint import fixes
 from tritonlint.finding import Edit, Fix, Related
 from tritonlint.rule import Context
-from tritonlint.source.sites import AutotuneSite, LaunchPlan
+from tritonlint.source.sites import AutotuneSite, LaunchPlan, ModuleRef
 
 
 def parameter_names(plan: LaunchPlan) -> list[str]:
@@ -30,12 +30,18 @@ def _squeeze(name: str) -> str:
 
 
 def plain_tuner(plan: LaunchPlan, tuning: AutotuneSite) -> bool:
-    """Whether the decorator is Triton's own; a project's own tuner may treat names in its own way."""
+    """Whether the decorator is Triton's own, under whatever name; a project's own tuner may treat names in
+    its own way."""
     for use in plan.decorators:
-        if use.span == tuning.span or (use.span.line == tuning.span.line and use.kind == "autotune"):
-            called = use.text.lstrip("@").split("(", 1)[0]
-            return called.rsplit(".", 1)[-1] == "autotune" and (called.count(".") <= 1)
-    return True
+        if use.kind == "autotune" and use.span.line == tuning.span.line:
+            called = use.text.lstrip("@").split("(", 1)[0].strip()
+            first, _, rest = called.partition(".")
+            meant = plan.kernel.scope.lookup(first)
+            if isinstance(meant, ModuleRef):
+                called = f"{meant.dotted}.{rest}" if rest else meant.dotted
+                return called.startswith("triton.") and called.endswith("autotune")
+            return called == "triton.autotune"
+    return False
 
 
 def named(plan: LaunchPlan, tuning: AutotuneSite, where: str, names: list[str]) -> tuple[Related, ...]:

@@ -101,6 +101,27 @@ def overruns(entry: Entry) -> tuple[Overrun, ...]:
     return tuple(found)
 
 
+@dataclass(frozen=True, slots=True)
+class Over:
+    """The candidate of a config that overruns a resource most."""
+
+    entry: Entry
+    overrun: Overrun
+    at_most: Certainty
+
+
+def worst(group: Sequence[Entry], resource: Resource) -> Over | None:
+    found: list[tuple[Entry, Overrun]] = []
+    for entry in group:
+        if entry.of.trace is not None and entry.of.trace.errors:
+            continue  # it does not compile
+        found += [(entry, one) for one in overruns(entry) if one.resource == resource]
+    if not found:
+        return None
+    entry, overrun = max(found, key=lambda pair: (pair[1].sure, pair[1].need))
+    return Over(entry, overrun, in_all(group, found))
+
+
 def never_runs(entry: Entry) -> bool:
     """Whether the launch is known to be refused, by the compiler or by the driver."""
     if any(overrun.sure for overrun in overruns(entry)):
@@ -137,6 +158,12 @@ def list_certainty(entry: Entry) -> Certainty:
     if tuning is not None and entry.in_list and (tuning.prune or tuning.alternatives):
         return "possible"
     return "proven"
+
+
+def in_all(group: Sequence[object], found: Sequence[object]) -> Certainty:
+    """A launch may be reached with several values (a default, the branches of a condition that was not
+    decided). What holds for some of them only is `possible`: they may be the ones that never come."""
+    return "proven" if len(found) == len(group) else "possible"
 
 
 def assumptions(entry: Entry) -> tuple[str, ...]:
