@@ -171,7 +171,9 @@ def item(interp: Interpreter, base: Any, index: Any, node: ast.Subscript, frame:
         return externals.item(interp, base, index)
     if isinstance(base, Class):
         if base.is_enum and isinstance(index, str):
-            return base.attributes.get(index)
+            if not isinstance(base.attributes.get(index), EnumMember):
+                raise Raised("KeyError", index)
+            return base.attributes[index]
         return base
     if isinstance(base, Instance) and isinstance(base.cls, Class):
         method = base.cls.find("__getitem__")

@@ -86,6 +86,24 @@ def predicate(platform: Platform, name: str) -> bool | None:
     return major >= 10 if wanted == "10+" else major == int(wanted)
 
 
+def capability_question(platform: Platform, name: str, values: list[Any]) -> bool | None:
+    """`has_device_capability(90)` and the like, wherever they are defined; None for other names."""
+    if len(values) != 1 or is_amd(platform):
+        return None
+    have, wanted = capability(platform), values[0]
+    if isinstance(wanted, int) and not isinstance(wanted, bool):
+        wanted = divmod(wanted, 10) if wanted >= 10 else (wanted, 0)
+    if not isinstance(wanted, tuple) or not all(isinstance(part, int) for part in wanted):
+        return None
+    if name == "has_device_capability":
+        return have >= wanted
+    if name == "is_device_capability":
+        return have == wanted
+    if name == "is_device_capability_family":
+        return have[0] == wanted[0]
+    return None
+
+
 def triton_version(platform: Platform) -> str:
     return f"{platform.triton[0]}.{platform.triton[1]}.0"
 

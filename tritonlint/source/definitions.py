@@ -94,7 +94,7 @@ def decorated(interp: Interpreter, value: Any, node: ast.FunctionDef, frame: Fra
         elif isinstance(result, Function) and result is not value and result.wraps is None:
             pass  # a plain wrapper: the function under it is what matters here
     if isinstance(value, Kernel) and frame.environment is interp.main:
-        interp.made[id(node)] = value
+        interp.made.append(value)
     return value
 
 

@@ -70,6 +70,7 @@ class Environment:
         self._full: dict[tuple[str, int], bool] = {}  # (name, statement): bound there whatever happens
         self._values: dict[str, dict[int, Any]] = {}
         self._state: dict[int, str] = {}  # statement -> "running", "done"
+        self._running: dict[int, Frame] = {}
         self._later: dict[str, Any] = {}
         for number, statement in enumerate(module.statements):
             names: dict[str, bool] = {}
@@ -102,14 +103,31 @@ class Environment:
         if numbers is None:
             return self._from_star(name, now)
         for number in reversed(numbers):
+            if number == now and number in self._running:
+                # A function that the running statement defined asks for a name that this statement bound.
+                value = self._running[number].env.get(name, MISSING)
+                if value is not MISSING:
+                    return value
             if number >= now:
                 continue
+            statement = self.module.statements[number]
+            if isinstance(statement, ast.ImportFrom):
+                # One name of `from x import a, b, c` must not cost the evaluation of the others.
+                return self._imported(name, number, statement)
             if not self._run(number):
                 continue
             value = self._values.get(name, {}).get(number, MISSING)
             if value is not MISSING:
                 return value
         return self._from_star(name, now)
+
+    def _imported(self, name: str, number: int, statement: ast.ImportFrom) -> Any:
+        own = self._values.setdefault(name, {})
+        if number not in own:
+            own[number] = MISSING  # while it is looked for: a circle of imports ends here
+            alias = next(one for one in statement.names if (one.asname or one.name) == name)
+            own[number] = self.interpreter.import_name(self, statement, alias.name)
+        return own[number]
 
     def _from_star(self, name: str, now: int) -> Any:
         if name.startswith("__"):
@@ -130,6 +148,11 @@ class Environment:
         """Evaluates a top-level statement for what it defines."""
         self._run(number)
 
+    def values(self) -> list[Any]:
+        """All values that evaluated statements bound, in the order of the statements."""
+        pairs = [(number, value) for own in self._values.values() for number, value in own.items()]
+        return [value for _, value in sorted(pairs, key=lambda pair: pair[0])]
+
     def _run(self, number: int) -> bool:
         """Evaluates one top-level statement unless it was; False where it is running (a circle)."""
         state = self._state.get(number)
@@ -137,7 +160,7 @@ class Environment:
             return state == "done"
         self._state[number] = "running"
         statement = self.module.statements[number]
-        frame = Frame(self)
+        frame = self._running[number] = Frame(self)
         outer_now, self.now = self.now, number
         interpreter = self.interpreter
         outer_path, interpreter.path = interpreter.path, ANYWHERE
@@ -148,6 +171,7 @@ class Environment:
             self.now = outer_now
             interpreter.path = outer_path
             self._state[number] = "done"
+            del self._running[number]
         for name, value in frame.env.items():
             self._values.setdefault(name, {})[number] = value
         return True

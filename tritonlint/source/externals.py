@@ -148,6 +148,9 @@ def call_external(interp: Interpreter, function: External, arguments: Arguments,
     decided = answers.predicate(interp.platform, last) if not arguments.positional else None
     if decided is not None:
         return decided
+    decided = answers.capability_question(interp.platform, last, arguments.positional)
+    if decided is not None:
+        return decided
     if last in ("cdiv", "ceil_div", "cdiv_"):
         return cdiv(interp, arguments)
     if last in ("next_power_of_2", "next_pow2"):
@@ -349,17 +352,6 @@ def _multiprocessors(interp: Interpreter, arguments: Arguments) -> Any:
     return interp.symbol(("property", "multi_processor_count"), "the number of multiprocessors is not known", 1, kind="int")
 
 
-def _capability_at_least(interp: Interpreter, arguments: Arguments) -> Any:
-    """vllm's current_platform.has_device_capability(90) and the like."""
-    wanted = arguments.positional[0] if arguments.positional else None
-    have = answers.capability(interp.platform)
-    if isinstance(wanted, int):
-        return have[0] * 10 + have[1] >= wanted
-    if isinstance(wanted, tuple):
-        return have >= wanted
-    return builtin_calls.unknown(interp, arguments, "the capability asked for is not known", kind="bool")
-
-
 def _parse_version(interp: Interpreter, arguments: Arguments) -> Any:
     value = arguments.positional[0] if arguments.positional else None
     if isinstance(value, str):
@@ -533,7 +525,8 @@ _HANDLERS: dict[str, Any] = {
     "platform.machine": lambda interp, a: "x86_64",
     "torch.set_default_dtype": lambda interp, a: None,
     "typing.cast": lambda interp, a: a.positional[1],
-    "tensor.has_device_capability": _capability_at_least,
+    "torch.utils._triton.has_triton": _true,
+    "torch.utils._triton.has_triton_package": _true,
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.source.access import iterate
@@ -18,17 +19,21 @@ if TYPE_CHECKING:
 
 
 class Meta(Dict):
-    """The dict that a grid function is called with; notes what is read."""
+    """The dict that a grid function or a heuristic is called with; notes what is read."""
 
-    __slots__ = ("read",)
+    __slots__ = ("absent", "read")
 
-    def __init__(self, items: Any) -> None:
+    def __init__(self, items: Any, absent: Callable[[Any], Any] | None = None) -> None:
         super().__init__(items)
         self.read: dict[Any, None] = {}
+        self.absent = absent  # what stands for a name that is not there
 
     def get(self, key: Any, default: Any = None) -> Any:
         self.read[key] = None
-        return super().get(key, default)
+        found = super().get(key, MISSING)
+        if found is MISSING and self.absent is not None:
+            found = self.absent(key)
+        return default if found is MISSING else found
 
 
 def describe(interp: Interpreter, launch: Launch) -> Grid | None:

@@ -53,7 +53,7 @@ class Interpreter:
         self.environments[module.path] = self.main
         self.memo: dict[Any, Any] = {}
         self.keep: list[Any] = []
-        self.made: dict[int, Any] = {}  # kernels of the linted file by the id of their `def`
+        self.made: list[Any] = []  # kernels that the linted file defined, in order
 
     # -- values
 
@@ -105,6 +105,19 @@ class Interpreter:
         return extend(self.path, conditions)
 
     # -- modules
+
+    def import_name(self, environment: Environment, node: ast.ImportFrom, name: str) -> Any:
+        """What `from X import name` binds."""
+        from tritonlint.source.definitions import imported
+
+        path, self.path = self.path, ANYWHERE
+        launches, self.launches = self.launches, None
+        try:
+            return imported(self, environment, node, name)
+        except Raised:
+            return self.symbol(("import", id(node), name), f"{name} cannot be imported")
+        finally:
+            self.path, self.launches = path, launches
 
     def environment_of(self, path: str) -> Environment | None:
         """The environment of a file, read on first use."""

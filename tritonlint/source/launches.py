@@ -111,35 +111,50 @@ def _freeze(frame: Frame) -> Frame:
 def entries(environment: Environment) -> list[Entry]:
     """Everything of a file that launches or defines kernels locally, in the order of the file."""
     found: list[Entry] = []
+    lines = environment.module.lines.lines
     for number, statement in enumerate(environment.module.statements):
-        _entries_in(statement, None, number, found, True)
+        _entries_in(statement, None, number, found, True, lines)
     return found
 
 
-def _entries_in(node: ast.stmt, owner: str | None, number: int, found: list[Entry], top: bool) -> None:
+def _entries_in(
+    node: ast.stmt, owner: str | None, number: int, found: list[Entry], top: bool, lines: list[str]
+) -> None:
+    if not _mentions_launch(node, lines):
+        return
     if isinstance(node, _FUNCTIONS):
         if _worth_running(node):
             found.append(Entry(node.name, node, owner, number))
         return
     if isinstance(node, ast.ClassDef):
         for child in node.body:
-            _entries_in(child, node.name, number, found, False)
+            _entries_in(child, node.name, number, found, False, lines)
         return
     if top and any(slices.is_launch(inner) for inner in slices.own_nodes([node])):
         found.append(Entry("", node, None, number))
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
-            _entries_in(child, owner, number, found, False)
+            _entries_in(child, owner, number, found, False, lines)
         elif isinstance(child, ast.ExceptHandler):
             for inner in child.body:
-                _entries_in(inner, owner, number, found, False)
+                _entries_in(inner, owner, number, found, False, lines)
+
+
+def _mentions_launch(node: ast.stmt, lines: list[str]) -> bool:
+    """A look at the text, which is far cheaper than a walk through the tree."""
+    for line in lines[node.lineno - 1 : node.end_lineno]:
+        if "](" in line or "] (" in line or ".run(" in line or ".warmup(" in line or "jit" in line:
+            return True
+    return False
 
 
 def _worth_running(node: ast.AST) -> bool:
     """Whether a function launches, or holds a function that does or that is a kernel."""
+    if _is_kernel(node):
+        return False
     for inner in ast.walk(node):
         if slices.is_launch(inner):
-            return not _is_kernel(node)
+            return True
         if inner is not node and isinstance(inner, _FUNCTIONS) and _is_kernel(inner):
             return True
     return False

@@ -107,14 +107,9 @@ def _unknown(interp: Interpreter, receiver: Symbol | Tensor, name: str, argument
         decided = answers.predicate(interp.platform, name)
         if decided is not None:
             return decided
-    if name in ("has_device_capability", "is_device_capability") and len(arguments.positional) == 1:
-        have = answers.capability(interp.platform)
-        wanted = arguments.positional[0]
-        if isinstance(wanted, int) and not answers.is_amd(interp.platform):
-            number = have[0] * 10 + have[1]
-            return number >= wanted if name.startswith("has") else number == wanted
-        if isinstance(wanted, tuple) and not answers.is_amd(interp.platform):
-            return have >= wanted if name.startswith("has") else have == wanted
+    decided = answers.capability_question(interp.platform, name, arguments.positional)
+    if decided is not None:
+        return decided
     from tritonlint.source.calls import call_key
 
     key = call_key(("method", symbolic.key_of(receiver), name), arguments)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +35,9 @@ from tritonlint.source.values import Bounded, DType, Known, Knowledge, OneOf, Un
 if TYPE_CHECKING:
     from tritonlint.source.interpreter import Interpreter
 
-MAX_WORLDS = 16  # combinations of undecided conditions that one launch is shown in
-MAX_CANDIDATES = 2000
+MAX_WORLDS = 8  # combinations of undecided conditions that one launch is shown in
+MAX_SPREAD = 256  # such combinations times configs
+MAX_CANDIDATES = 4096
 
 # Keywords of a launch that are the compiler's, in any release and for either vendor: fields of CUDAOptions and
 # HIPOptions from 2.1 to 3.9, and what `run` takes for itself.
@@ -146,14 +147,10 @@ class Planner:
             if launch is not None:
                 unknown.update({name: None for name in joined.options if name not in OPTIONS})
             maker = _Maker(self, source, tuning, heuristics, launch, joined, assumed)
-            for candidate in maker.candidates():
-                mark = _mark(candidate)
-                if mark in seen:
-                    continue
-                seen.add(mark)
-                candidates.append(candidate)
-                if len(candidates) >= MAX_CANDIDATES:
-                    break
+            for mark, made in maker.candidates():
+                if mark not in seen and len(candidates) < MAX_CANDIDATES:
+                    seen.add(mark)
+                    candidates.extend(made)
             if launch is not None and not launch.arguments.incomplete:
                 missing.update({name: None for name in maker.missing()})
         if tuning is not None:
@@ -232,6 +229,33 @@ class Planner:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Base:
+    """The part of a candidate that no config changes."""
+
+    meta: dict[str, Any]
+    constants: dict[str, Knowledge]
+    types: dict[str, str]
+    values: dict[str, Knowledge]
+
+
+class Remembered:
+    """Answers of functions of META, kept by what they read: most grids and heuristics read few of the names, and a list
+    holds hundreds of configs."""
+
+    def __init__(self) -> None:
+        self._answers: dict[Any, list[tuple[dict[Any, Any], Any]]] = {}
+
+    def ask(self, key: Any, meta: Mapping[str, Any], function: Callable[[], tuple[Any, grids.Meta]]) -> Any:
+        known = self._answers.setdefault(key, [])
+        for read, answer in known:
+            if all(_same(meta.get(name, MISSING), value) for name, value in read.items()):
+                return answer
+        answer, handed = function()
+        known.append(({name: meta.get(name, MISSING) for name in handed.read}, answer))
+        return answer
+
+
 class _Maker:
     """The candidates of one run of a launch (or of a kernel alone)."""
 
@@ -252,8 +276,9 @@ class _Maker:
         self.launch = launch
         self.joined = joined
         self.assumed = assumed
+        self.names = {parameter.name for parameter in source.parameters}
         self.constexprs = [parameter.name for parameter in source.parameters if parameter.constexpr]
-        self.grids: dict[Any, list[tuple[dict[Any, Any], Any]]] = {}
+        self.known = Remembered()
 
     def missing(self) -> list[str]:
         configs = self.tuning.configs if self.tuning is not None else ()
@@ -269,19 +294,28 @@ class _Maker:
             found.append(name)
         return found
 
-    def candidates(self) -> list[Candidate]:
+    def candidates(self) -> list[tuple[Any, list[Candidate]]]:
+        """For each combination of undecided conditions: a mark that is the same for the same values, and a candidate
+        per config."""
         configs: tuple[Config | None, ...] = (None,)
         if self.tuning is not None and self.tuning.configs:
             configs = self.tuning.configs
-        found: list[Candidate] = []
-        for path, given, options in self._worlds():
-            for config in configs:
-                found.append(self._candidate(config, path, given, options))
-                if len(found) >= MAX_CANDIDATES:
-                    return found
+        found: list[tuple[Any, list[Candidate]]] = []
+        for path, given, options in self._worlds(len(configs)):
+            self.known = Remembered()
+            self.interp.path = path
+            try:
+                base = self._base(given)
+                made = [self._candidate(config, base, given, options) for config in configs]
+            finally:
+                self.interp.path = ANYWHERE
+            first = made[0]
+            mark = repr((base.constants, base.types, base.values, first.num_warps, first.num_stages, first.num_ctas,
+                         first.maxnreg, first.extra, first.grid, first.grid_problem))  # fmt: skip
+            found.append((mark, made))
         return found
 
-    def _worlds(self) -> list[tuple[Path, dict[str, Any], dict[str, Any]]]:
+    def _worlds(self, configs: int) -> list[tuple[Path, dict[str, Any], dict[str, Any]]]:
         """Combinations of undecided conditions under which the launch is reached, each with its values."""
         here = self.launch.path if self.launch is not None else ANYWHERE
         given, options = dict(self.joined.given), dict(self.joined.options)
@@ -292,7 +326,7 @@ class _Maker:
             for guards, values in combine(row)
             if here is ANYWHERE or any(agree(guards, one) for one in here)
         ]
-        if len(worlds) <= 1 or len(worlds) > MAX_WORLDS:
+        if len(worlds) <= 1 or len(worlds) > MAX_WORLDS or len(worlds) * configs > max(MAX_SPREAD, configs):
             return [(here, given, options)]
         result: list[tuple[Path, dict[str, Any], dict[str, Any]]] = []
         for guards, values in worlds:
@@ -302,68 +336,91 @@ class _Maker:
             result.append((path, plain_given, plain_options))
         return result
 
-    def _candidate(
-        self, config: Config | None, path: Path, given: dict[str, Any], options: dict[str, Any]
-    ) -> Candidate:
-        interp = self.interp
-        interp.path = path
-        try:
-            meta = self._meta(config, given)
-            constants: dict[str, Knowledge] = {}
-            types: dict[str, str] = {}
-            values: dict[str, Knowledge] = {}
-            for parameter in self.source.parameters:
-                name = parameter.name
-                value = meta.get(name, MISSING)
-                if parameter.constexpr:
-                    known = self._constant(name, value, parameter.default)
+    def _base(self, given: dict[str, Any]) -> Base:
+        """What is the same for every config."""
+        meta = self._meta(given)
+        constants: dict[str, Knowledge] = {}
+        types: dict[str, str] = {}
+        values: dict[str, Knowledge] = {}
+        for parameter in self.source.parameters:
+            name = parameter.name
+            value = meta.get(name, MISSING)
+            if not parameter.constexpr:
+                self._argument(name, value, types, values, parameter.default)
+                continue
+            known = self._constant(name, value, parameter.default)
+            if known is not None:
+                constants[name] = known
+        return Base(meta, constants, types, values)
+
+    def _candidate(self, config: Config | None, base: Base, given: dict[str, Any], options: dict[str, Any]) -> Candidate:
+        meta, constants = base.meta, base.constants
+        types, values = base.types, base.values
+        if config is not None or self.heuristics:
+            meta, constants = dict(meta), dict(constants)
+            own: dict[str, Any] = {}
+            if config is not None:
+                own = {name: _taken(value) for name, value in config.kwargs.items() if name in self.names}
+                meta.update(own)
+            own.update(self._heuristic_values(config, meta))
+            changed = False
+            for name, value in own.items():
+                if name in self.constexprs:
+                    known = self._constant(name, value, None)
                     if known is not None:
                         constants[name] = known
                     continue
-                self._argument(name, value, types, values, parameter.default)
-            grid, problem = self._grid(path, meta)
-            return self._made(config, constants, types, values, options, grid, problem)
-        finally:
-            interp.path = ANYWHERE
+                if not changed:
+                    types, values, changed = dict(types), dict(values), True
+                self._argument(name, value, types, values, None)
+        grid, problem = self._grid(meta)
+        return self._made(config, constants, types, values, options, grid, problem)
 
-    def _meta(self, config: Config | None, given: dict[str, Any]) -> dict[str, Any]:
-        """All arguments by name, as a grid or a heuristic sees them."""
-        from tritonlint.source.calls import call
-        from tritonlint.source.interpreter import Arguments
-
-        interp = self.interp
+    def _meta(self, given: dict[str, Any]) -> dict[str, Any]:
+        """All arguments by name, as a grid or a heuristic sees them, before any config."""
         meta = {name: value for name, value in given.items() if value is not MISSING}
-        names = {parameter.name for parameter in self.source.parameters}
-        if config is not None:
-            meta.update({name: _taken(value) for name, value in config.kwargs.items() if name in names})
         for name, value in self.assumed.items():
             current = meta.get(name, MISSING)
-            if name in names and name in self.constexprs and (current is MISSING or isinstance(current, Symbol)):
+            if name not in self.names or not (current is MISSING or isinstance(current, Symbol)):
+                continue
+            if name in self.constexprs:
                 meta[name] = _as_constant(value)
-            elif name in names and not isinstance(value, str) and (current is MISSING or isinstance(current, Symbol)):
+            elif not isinstance(value, str):
                 meta[name] = from_knowledge(value)
         for parameter in self.source.parameters:
             if parameter.name not in meta and isinstance(parameter.default, Known):
                 meta[parameter.name] = parameter.default.value
+        return meta
+
+    def _heuristic_values(self, config: Config | None, meta: dict[str, Any]) -> dict[str, Any]:
+        """What triton.heuristics gives; also put into `meta`, since a later one sees the earlier."""
+        from tritonlint.source.calls import call
+        from tritonlint.source.interpreter import Arguments
+
+        interp = self.interp
+        found: dict[str, Any] = {}
         for name, function in self.heuristics.items():
-            seen = Dict(
-                {
-                    **{
-                        p.name: interp.symbol(("argument", p.name), f"{p.name} comes from the launch")
-                        for p in self.source.parameters
-                        if p.name not in meta
-                    },
-                    **meta,
-                }
-            )
+            seen = dict(meta)
             if config is not None:
                 seen.update({"num_warps": config.num_warps, "num_stages": config.num_stages})
-            try:
-                interp.steps = max(interp.steps, 2000)
-                meta[name] = call(interp, function, Arguments([seen], {}))
-            except (Raised, OutOfBudget, RecursionError):
-                meta[name] = interp.symbol(("heuristic", name), f"what the heuristic gives for {name} is not known")
-        return meta
+
+            def ask(seen: dict[str, Any] = seen, function: Any = function, name: str = name) -> tuple[Any, grids.Meta]:
+                handed = grids.Meta(seen, self._unknown_argument if self.launch is None else None)
+                try:
+                    interp.steps = max(interp.steps, 2000)
+                    return call(interp, function, Arguments([handed], {})), handed
+                except (Raised, OutOfBudget, RecursionError):
+                    reason = f"what the heuristic gives for {name} is not known"
+                    return interp.symbol(("heuristic", name), reason), handed
+
+            found[name] = meta[name] = self.known.ask(("heuristic", name), seen, ask)
+        return found
+
+    def _unknown_argument(self, name: Any) -> Any:
+        """An argument that some launch elsewhere gives."""
+        if name not in self.names:
+            return MISSING
+        return self.interp.symbol(("argument", name), f"{name} comes from the launch")
 
     def _constant(self, name: str, value: Any, default: Knowledge | None) -> Knowledge | None:
         if value is MISSING:
@@ -400,19 +457,17 @@ class _Maker:
         if not isinstance(known, Unknown):
             values[name] = known
 
-    def _grid(self, path: Path, meta: dict[str, Any]) -> tuple[tuple[Knowledge, ...] | None, str]:
+    def _grid(self, meta: dict[str, Any]) -> tuple[tuple[Knowledge, ...] | None, str]:
         launch = self.launch
         if launch is None or launch.grid is MISSING:
             return None, ""
-        known = self.grids.setdefault(path, [])
-        for read, result in known:
-            if all(_same(meta.get(name, MISSING), value) for name, value in read.items()):
-                return result  # type: ignore[no-any-return]
-        self.interp.steps = max(self.interp.steps, 2000)
-        entries, problem, handed = grids.evaluate(self.interp, launch, meta)
-        read = {name: meta.get(name, MISSING) for name in handed.read}
-        known.append((read, (entries, problem)))
-        return entries, problem
+
+        def ask() -> tuple[Any, grids.Meta]:
+            self.interp.steps = max(self.interp.steps, 2000)
+            entries, problem, handed = grids.evaluate(self.interp, launch, meta)
+            return (entries, problem), handed
+
+        return self.known.ask("grid", meta, ask)  # type: ignore[no-any-return]
 
     def _made(
         self,
@@ -424,8 +479,7 @@ class _Maker:
         grid: tuple[Knowledge, ...] | None,
         problem: str,
     ) -> Candidate:
-        interp = self.interp
-        names = {parameter.name for parameter in self.source.parameters}
+        interp, names = self.interp, self.names
         extra: dict[str, Knowledge] = {}
         if config is not None:
             extra.update({name: _known(value) for name, value in config.kwargs.items() if name not in names})
@@ -449,7 +503,7 @@ class _Maker:
             return Known(getattr(config, name))
         if options.get(name, MISSING) is not MISSING:
             return knowledge(self.interp, options[name])
-        if name in self.assumed and name not in {parameter.name for parameter in self.source.parameters}:
+        if name in self.assumed and name not in self.names:
             return Known(self.assumed[name])
         if name == "num_warps":
             return Known(4)
@@ -498,19 +552,6 @@ def _same(first: Any, second: Any) -> bool:
         return True
     plain = (int, float, str, bool)
     return isinstance(first, plain) and type(first) is type(second) and bool(first == second)
-
-
-def _mark(candidate: Candidate) -> Any:
-    config = candidate.config
-    return (
-        id(config),
-        repr(candidate.constants),
-        repr(candidate.types),
-        repr(candidate.values),
-        repr((candidate.num_warps, candidate.num_stages, candidate.num_ctas, candidate.maxnreg, candidate.extra)),
-        repr(candidate.grid),
-        candidate.grid_problem,
-    )
 
 
 def _known_first(candidates: list[Candidate]) -> list[Candidate]:

@@ -102,7 +102,8 @@ class _Reader:
                 main.settle(number)
             except (OutOfBudget, RecursionError):
                 self._over_budget(statement)
-        return list(interp.made.values())
+        bound = [value for value in main.values() if isinstance(value, Kernel)]
+        return [kernel for kernel in bound if kernel.environment is main]
 
     def _over_budget(self, statement: ast.stmt) -> None:
         name = getattr(statement, "name", None)
@@ -175,19 +176,21 @@ class _Reader:
     # -- plans
 
     def _plans(self, kernels: list[Kernel], launches: list[Launch]) -> list[LaunchPlan]:
-        sites: dict[tuple[int, int], list[Launch]] = {}
+        sites: dict[Any, list[Launch]] = {}
         for launch in launches:
             if launch.environment is self.interp.main:
-                sites.setdefault((id(launch.node), id(launch.kernel.node)), []).append(launch)
+                sites.setdefault((id(launch.node), _identity(launch.kernel)), []).append(launch)
         plans: list[LaunchPlan] = []
-        reached: set[int] = set()
+        reached: set[Any] = set()
         for group in sites.values():
             kernel = group[0].kernel
-            reached.add(id(kernel.node))
+            reached.add(_identity(kernel))
             plans.append(self._guarded(lambda kernel=kernel, group=group: self.planner.launched(kernel, group), kernel))
-        every = {id(kernel.node): kernel for kernel in [*kernels, *self.interp.made.values()]}
+        # A kernel that another decorator was put on top of is not launched bare, unless the file does so.
+        every = {_identity(kernel): kernel for kernel in [*kernels, *self.interp.made]}
+        inner = {(key[0], key[1][:depth]) for key in [*every, *reached] for depth in range(len(key[1]))}
         for key, kernel in every.items():
-            if key not in reached:
+            if key not in reached and key not in inner:
                 plans.append(self._guarded(lambda kernel=kernel: self.planner.plain(kernel), kernel))
         return sorted((plan for plan in plans if plan is not None), key=self._place)
 
@@ -206,3 +209,8 @@ class _Reader:
         if plan.launch is not None:
             return (plan.launch.span.line, plan.launch.span.column)
         return (plan.kernel.span.line, 0)
+
+
+def _identity(kernel: Kernel) -> tuple[int, tuple[int, ...]]:
+    """The same for the same `def` under the same decorators."""
+    return id(kernel.node), tuple(id(layer.node) for layer in kernel.layers)

@@ -1,0 +1,251 @@
+"""Time launches on the GPU in hand and write what the driver says of each: the data behind the time model.
+
+    python benchmarks/measure_gpu.py OUT.csv [--per-problem 40] [--seconds 400] [--workers 14]
+
+Needs PyTorch, Triton and a GPU. Columns: kernel, dtype, problem sizes (p_...), constants (m_...), warps, stages, grid
+(programs), shared (bytes), regs (a thread), spills (4-byte words), ctas_per_sm (the driver's occupancy calculator), ms
+(median), error (the launch was refused, with what was asked for).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import os
+import random
+import statistics
+import subprocess
+import sys
+import time
+from typing import Any
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+GEMM_SHAPES = [(4096, 4096, 4096), (8192, 8192, 2048), (2048, 2048, 8192), (1024, 4096, 4096), (512, 8192, 4096),
+               (16384, 1024, 1024), (1000, 3000, 2000), (16, 8192, 4096)]  # fmt: skip
+ATTENTION_SHAPES = [(64, 4096, 64), (32, 8192, 128), (128, 1024, 64), (16, 2048, 128)]
+
+
+def jobs(per_problem: int) -> list[dict[str, Any]]:
+    """The launches to time, drawn at random but the same every time."""
+    draw = random.Random(20)
+    found: list[dict[str, Any]] = []
+
+    def some(problem: dict[str, Any], configs: list[dict[str, Any]], number: int = per_problem) -> None:
+        draw.shuffle(configs)
+        found.extend({**problem, **config} for config in configs[:number])
+
+    tiles = [dict(BM=m, BN=n, BK=k, warps=w, stages=s)
+             for m, n, k, w, s in itertools.product((16, 32, 64, 128, 256), (32, 64, 128, 256), (32, 64, 128), (2, 4, 8),
+                                                    (1, 2, 3, 4, 5)) if 1024 <= m * n <= 65536]  # fmt: skip
+    for (m, n, k), dtype in itertools.product(GEMM_SHAPES, ("bf16", "fp16", "fp8", "fp32")):
+        configs = [
+            dict(t, GROUP=draw.choice((1, 4, 8)), B_BY_COLUMN=dtype == "fp8" or draw.random() < 0.3)
+            for t in tiles
+        ]
+        some(dict(kernel="gemm", dtype=dtype, M=m, N=n, K=k), configs,
+             per_problem if dtype != "fp32" else per_problem // 3)  # fmt: skip
+    for m, n, k in GEMM_SHAPES[:2]:
+        some(dict(kernel="gemm_int8_weights", dtype="fp16", M=m, N=n, K=k), list(tiles), per_problem // 2)
+    for (heads, length, width), causal in itertools.product(ATTENTION_SHAPES, (False, True)):
+        configs = [dict(BM=m, BN=n, D=width, CAUSAL=causal, warps=w, stages=s)
+                   for m, n, w, s in itertools.product((32, 64, 128, 256), (16, 32, 64, 128), (2, 4, 8), (1, 2, 3, 4))
+                   if not causal or m >= n]  # fmt: skip
+        some(dict(kernel="attention", dtype="bf16", H=heads, S=length), configs)
+    for rows, columns in ((65536, 1024), (16384, 4096), (4096, 16384), (131072, 256)):
+        block = 1 << (columns - 1).bit_length()
+        some(dict(kernel="softmax", dtype="fp32" if columns < 4096 else "bf16", M=rows, N=columns),
+             [dict(BLOCK=block, warps=w, stages=3) for w in (1, 2, 4, 8, 16, 32)])  # fmt: skip
+        some(dict(kernel="layer_norm", dtype="bf16", M=rows, N=columns),
+             [dict(BLOCK=b, warps=w, stages=3) for b in (256, 512, 1024, 2048, 4096, 8192) if b <= 2 * columns
+              for w in (1, 2, 4, 8, 16)], per_problem // 2)  # fmt: skip
+    for n, dtype in ((1 << 26, "bf16"), (1 << 22, "fp32"), (1 << 18, "bf16")):
+        some(dict(kernel="silu_mul", dtype=dtype, M=n),
+             [dict(BLOCK=b, warps=w, stages=3) for b in (128, 256, 512, 1024, 2048, 4096, 8192) for w in (1, 2, 4, 8, 16)],
+             per_problem // 2)  # fmt: skip
+    for rows, columns in ((8192, 8192), (65536, 1024)):
+        some(dict(kernel="column_sum", dtype="fp32", M=rows, N=columns),
+             [dict(BM=m, BN=n, warps=w, stages=s) for m in (16, 32, 64, 128) for n in (32, 64, 128) for w in (2, 4, 8)
+              for s in (1, 3)], per_problem // 2)  # fmt: skip
+    draw.shuffle(found)
+    return found
+
+
+def prepare(
+    job: dict[str, Any], cache: dict[Any, Any]
+) -> tuple[Any, tuple[int, ...], tuple[Any, ...], dict[str, Any]]:
+    """(kernel, grid, arguments, constants) of a job; tensors are made once per problem."""
+    import gpu_kernels
+    import torch
+
+    types = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32, "fp8": torch.float8_e4m3fn}
+    dtype = types[job["dtype"]]
+    kernel = getattr(gpu_kernels, job["kernel"])
+    constants = {
+        k: v
+        for k, v in job.items()
+        if k in ("BM", "BN", "BK", "GROUP", "B_BY_COLUMN", "D", "CAUSAL", "BLOCK")
+    }
+
+    def tensor(name: str, *shape: int, of: Any = dtype) -> Any:
+        key = (name, shape, of)
+        if key not in cache:
+            if sum(t.numel() * t.element_size() for t in cache.values()) > 40 << 30:
+                cache.clear()
+            wide = (
+                torch.randint(-9, 9, shape, device="cuda")
+                if of is torch.int8
+                else torch.randn(shape, device="cuda")
+            )
+            cache[key] = wide.to(of)
+        return cache[key]
+
+    def up(a: int, b: int) -> int:
+        return -(-a // b)
+
+    if job["kernel"] in ("gemm", "gemm_int8_weights"):
+        m, n, k = job["M"], job["N"], job["K"]
+        grid = (up(m, job["BM"]) * up(n, job["BN"]),)
+        out = tensor("c", m, n, of=torch.float32 if dtype is torch.float32 else torch.bfloat16)
+        a = tensor("a", m, k)
+        if job["kernel"] == "gemm":
+            b = tensor("b", n, k) if job["B_BY_COLUMN"] else tensor("b", k, n)
+            return kernel, grid, (a, b, out, m, n, k, k, b.stride(0), n), constants
+        b = tensor("b", k, n, of=torch.int8)
+        return kernel, grid, (a, b, tensor("s", n, of=torch.float32), out, m, n, k, k, n, n), constants
+    if job["kernel"] == "attention":
+        h, s, d = job["H"], job["S"], job["D"]
+        q, k, v, o = (tensor(x, h, s, d) for x in "qkvo")
+        return kernel, (up(s, job["BM"]), h), (q, k, v, o, 1.44 / d**0.5, s * d, d, s), constants
+    if job["kernel"] == "softmax":
+        m, n = job["M"], job["N"]
+        return kernel, (m,), (tensor("x", m, n), tensor("y", m, n), n, n), constants
+    if job["kernel"] == "layer_norm":
+        m, n = job["M"], job["N"]
+        return (
+            kernel,
+            (m,),
+            (tensor("x", m, n), tensor("w", n), tensor("bi", n), tensor("y", m, n), n, n, 1e-5),
+            constants,
+        )
+    if job["kernel"] == "silu_mul":
+        n = job["M"]
+        return kernel, (up(n, job["BLOCK"]),), (tensor("x", n), tensor("g", n), tensor("y", n), n), constants
+    m, n = job["M"], job["N"]
+    return kernel, (up(n, job["BN"]),), (tensor("x", m, n), tensor("y", n), m, n, n), constants
+
+
+def compile_share(share: int, of: int, per_problem: int) -> None:
+    """A worker: compile every of-th job into Triton's cache on disk."""
+    cache: dict[Any, Any] = {}
+    seen = set()
+    for job in jobs(per_problem)[share::of]:
+        small = {k: v for k, v in job.items() if k not in ("M", "N", "K", "H", "S")}
+        if str(small) in seen:
+            continue
+        seen.add(str(small))
+        try:
+            kernel, grid, arguments, constants = prepare(job, cache)
+            kernel.warmup(
+                *arguments, **constants, num_warps=job["warps"], num_stages=job["stages"], grid=grid
+            )
+        except Exception as error:
+            print(type(error).__name__, str(error)[:100], file=sys.stderr)
+        if len(cache) > 12:
+            cache.clear()
+
+
+def measure(job: dict[str, Any], cache: dict[Any, Any]) -> dict[str, Any]:
+    import torch
+    from cuda.bindings import driver
+
+    kernel, grid, arguments, constants = prepare(job, cache)
+    programs = 1
+    for size in grid:
+        programs *= size
+    row: dict[str, Any] = dict(
+        kernel=job["kernel"], dtype=job["dtype"], warps=job["warps"], stages=job["stages"], grid=programs
+    )
+    row.update({f"p_{k}": job[k] for k in ("M", "N", "K", "H", "S") if k in job})
+    row.update({f"m_{k}": int(v) for k, v in constants.items()})
+
+    def launch() -> Any:
+        return kernel[grid](*arguments, **constants, num_warps=job["warps"], num_stages=job["stages"])
+
+    try:
+        compiled = launch()
+        torch.cuda.synchronize()
+    except Exception as error:
+        row["error"] = f"{type(error).__name__}: {str(error)[:150]}"
+        return row
+    row.update(shared=compiled.metadata.shared, regs=compiled.n_regs, spills=compiled.n_spills)
+    function = driver.CUfunction(int(compiled.function))
+    _, row["ctas_per_sm"] = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        function, 32 * compiled.metadata.num_warps, row["shared"]
+    )
+    flush = cache.setdefault("flush", torch.empty(1 << 28, dtype=torch.int8, device="cuda"))
+    times: list[float] = []
+    stop = time.monotonic() + 0.06
+    while len(times) < 3 or (time.monotonic() < stop and len(times) < 25):
+        flush.zero_()
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        launch()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(start.elapsed_time(end))
+    row["ms"] = round(statistics.median(times), 5)
+    return row
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("out")
+    parser.add_argument("--per-problem", type=int, default=40)
+    parser.add_argument("--seconds", type=float, default=400)
+    parser.add_argument("--workers", type=int, default=14)
+    parser.add_argument("--compile-share", type=int)
+    given = parser.parse_args()
+    if given.compile_share is not None:
+        compile_share(given.compile_share, given.workers, given.per_problem)
+        return
+    began = time.monotonic()
+    command = [
+        sys.executable,
+        __file__,
+        given.out,
+        "--per-problem",
+        str(given.per_problem),
+        "--workers",
+        str(given.workers),
+    ]
+    workers = [subprocess.Popen([*command, "--compile-share", str(i)]) for i in range(given.workers)]
+    for worker in workers:
+        try:
+            worker.wait(max(1.0, began + 0.6 * given.seconds - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            worker.kill()
+    print(f"compiled after {time.monotonic() - began:.0f} s", flush=True)
+    rows: list[dict[str, Any]] = []
+    cache: dict[Any, Any] = {}
+    for job in jobs(given.per_problem):
+        if time.monotonic() - began > given.seconds:
+            break
+        try:
+            rows.append(measure(job, cache))
+        except Exception as error:
+            print(type(error).__name__, str(error)[:200], job, flush=True)
+    names = sorted({name for row in rows for name in row}, key=lambda n: (n[:2] in ("p_", "m_"), n))
+    with open(given.out, "w", newline="") as file:
+        writer = csv.DictWriter(file, names)
+        writer.writeheader()
+        writer.writerows(rows)
+    print(f"{len(rows)} of {len(jobs(given.per_problem))} launches after {time.monotonic() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
