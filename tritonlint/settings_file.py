@@ -259,9 +259,10 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
         document: dict[str, Any] = toml.loads(text)
         return document
     except ValueError as error:  # toml.TOMLDecodeError is one
-        found = re.search(r"\(at line (\d+), column \d+\)", str(error))
+        found = re.search(r"\(at (?:line (\d+), column \d+|end of document)\)", str(error))
         message = str(error).replace(found[0], "").strip() if found else str(error)
-        raise SettingsError(f"is not TOML: {message}", str(path), int(found[1]) if found else 0) from None
+        line = int(found[1]) if found and found[1] else len(text.splitlines())
+        raise SettingsError(f"is not TOML: {message}", str(path), line) from None
 
 
 def _checked(reader: _Reader, table: Mapping[str, Any]) -> Settings:
