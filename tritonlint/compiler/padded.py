@@ -58,7 +58,8 @@ def size_per_thread(layout: LinearLayout, split: Shape) -> Shape:
     return bases_per_dim(tuple(registers), layout.shape)
 
 
-def _linear_tile(encoding: Distributed, shape: Shape) -> Shape:
+def linear_tile(encoding: Distributed, shape: Shape) -> Shape:
+    """What the linear layout covers before it repeats (LinearEncodingAttr::getShapePerCTATile)."""
     layout = to_linear(encoding, shape)
     cta = cta_of(encoding)
     split = cta.split if cta else (1,) * len(shape)
@@ -71,7 +72,7 @@ def _linear_tile(encoding: Distributed, shape: Shape) -> Shape:
 def _tile(encoding: Distributed, shape: Shape, release: Release) -> Shape:
     """What the encoding covers before it repeats (getShapePerCTATile)."""
     if release.padded_tile == "linear" or isinstance(encoding, Linear):
-        return _linear_tile(encoding, shape)
+        return linear_tile(encoding, shape)
     if isinstance(encoding, Blocked):
         return tuple(
             s * t * w

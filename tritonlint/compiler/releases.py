@@ -60,6 +60,9 @@ class Release:
     # Scratch of single operations.
     reduce_scratch: Literal["by_axis_kind", "per_warp", "swizzled"] = "by_axis_kind"
     scan_free_in_one_warp: bool = False
+    linear_scan: bool = False  # sizes are read from the linear layout
+    atomic_scalar_always: bool = True  # a scalar atomic takes an element even if its result is not used
+    atomic_tensor: Literal["none", "tile", "tensor"] = "none"  # where copies of the result must agree
     histogram: bool = False
     gather: bool = False
 
@@ -137,6 +140,7 @@ class Release:
 _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     (2, 1, {}),
     (2, 2, {
+        "scan_free_in_one_warp": True,
         "max_tensor_elements": 1048576,
         "reduce_scratch": "per_warp",
         "wgmma_to_operand_bits": (16,),
@@ -148,7 +152,6 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     (3, 0, {
         "wgmma_to_operand_bits": (8, 16),
         "padded_inner_is_last": True,
-        "scan_free_in_one_warp": True,
         "histogram": True,
         "pipeliner": "levels",
         "loop_stages_reach_all_loads": True,
@@ -160,6 +163,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "min_dot_k": ((8, 16), (16, 16), (32, 16), (64, 16)),
         "linear_layouts": True,
         "conversion_pairs_copies": True,
+        "atomic_scalar_always": False,
         "padded_order": "threads",
         "padded_skips_unit_dims": True,
         "allocation_legacy_offsets": False,
@@ -176,6 +180,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "min_dot_k": ((8, 32), (16, 16), (32, 16), (64, 16)),
         "conversion_by_shuffle": True,
         "conversion_pairs_copies": False,
+        "linear_scan": True,
         "wgmma_to_operand_bits": (8,),
         "operand_through_buffer_nvidia": False,
         "padded_tile": "linear",
@@ -201,6 +206,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "tcgen05_min_k": True,
         "min_dot_mn": 1,
         "conversion": "swizzled",
+        "atomic_tensor": "tile",
         "loop_stages_reach_all_loads": True,
         "pipelines_scalar_loads": True,
         "amd_chained_dots": True,
@@ -215,6 +221,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "hoists_only_dot_operands": False,
         "remat_until_stable": True,
         "swizzle_conflicts_linear": True,
+        "atomic_tensor": "tensor",
         "swizzle_trims_to_word": True,
         "swizzle_keeps_wide_rounds": True,
         "wgmma_n_multiple": 16,
