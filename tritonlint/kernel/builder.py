@@ -40,13 +40,16 @@ def is_splat(value: Val) -> bool:
 class Builder:
     """Appends operations to the current region. `line` and `path` go on each operation."""
 
-    __slots__ = ("constants", "count", "limit", "line", "path", "region")
+    __slots__ = ("constants", "count", "limit", "line", "path", "region", "release", "unmoved")
 
-    def __init__(self, limit: int = 200_000) -> None:
+    def __init__(self, release: tuple[int, int] = (3, 9), limit: int = 200_000) -> None:
+        self.release = release
         self.region = Region(None)
         self.constants: dict[Any, Val] = {}
         self.line = 0
         self.path = ""
+        # Pointers whose addition was done before a splat or broadcast -> operands of the addition as it was asked for.
+        self.unmoved: dict[Val, tuple[Val, ...]] = {}
         self.count = 0
         self.limit = limit
 
@@ -109,9 +112,11 @@ class Builder:
             folded = fold(self, operands, type_, attrs)
             if folded is not None:
                 return folded
-        if type_.shape is not None and is_elementwise(name):
+        if type_.shape is not None and is_elementwise(name) and (name != "tt.fp_to_fp" or self.release >= (3, 3)):
             moved = self._before_broadcast(name, operands, type_, attrs)
             if moved is not None:
+                if name == "tt.addptr":
+                    self.unmoved[moved] = operands
                 return moved
         return self.shared(name, operands, (type_,), attrs).results[0]
 

@@ -18,7 +18,7 @@ def flatten(value: Any) -> list[Val]:
     if isinstance(value, Descriptor):
         own = [] if value.h is None else [value.h]
         base = [] if value.h is not None or value.base is None else [value.base.h]
-        return [*own, *base, *[x.h for x in (*value.sizes, *value.strides)]]
+        return [*own, *base, *[x.h for x in (*value.sizes, *value.strides, *value.wide)]]
     if isinstance(value, BlockPointer):
         return [value.base.h, *[x.h for x in (*value.sizes, *value.strides, *value.offsets)]]
     return []
@@ -40,7 +40,8 @@ def rebuild(old: Any, values: Iterator[Val]) -> Any:
         base = old.base if old.h is not None or old.base is None else _tensor(old.base, values)
         sizes = tuple([_tensor(x, values) for x in old.sizes])
         strides = tuple([_tensor(x, values) for x in old.strides])
-        return Descriptor(h, old.dt, old.block, base, sizes, strides, old.padding)
+        wide = tuple([_tensor(x, values) for x in old.wide])
+        return Descriptor(h, old.dt, old.block, base, sizes, strides, old.padding, wide)
     if isinstance(old, BlockPointer):
         base = _tensor(old.base, values)
         sizes = tuple([_tensor(x, values) for x in old.sizes])

@@ -34,7 +34,6 @@ def shape_of(m: Machine, shape: Any, what: str = "shape") -> Shape:
 
 
 def check_shape(m: Machine, shape: Shape) -> None:
-    total = 1
     for i, size in enumerate(shape):
         if size <= 0 or size & (size - 1):
             raise Refused(
@@ -44,15 +43,7 @@ def check_shape(m: Machine, shape: Shape) -> None:
                 index=i,
                 size=size,
             )
-        total *= size
-    if total > m.max_elements:
-        raise Refused(
-            "tensor-too-large",
-            f"{total:,} elements exceed Triton's largest tensor of {m.max_elements:,}",
-            shape=shape,
-            elements=total,
-            limit=m.max_elements,
-        )
+    s.check_elements(m, shape)
 
 
 def program_id(m: Machine, axis: Any) -> Tensor:

@@ -65,10 +65,11 @@ def make_tensor_descriptor(
     dims = tuple([s.cast(m, s.to_tensor(m, x), d.INT32) for x in sizes])
     strided = tuple([s.cast(m, s.to_tensor(m, x), d.INT64) for x in steps])
     if not m.has_tma:
-        return Descriptor(None, element, block, base, dims, strided, padding)
+        wide = tuple([s.cast(m, x, d.INT64) for x in dims])
+        return Descriptor(None, element, block, base, dims, strided, padding, wide)
     type_ = type_of(f"tensordesc<{element.element}>", block)
     operands = (base.h, *[x.h for x in dims], *[x.h for x in strided])
-    node = m.b.emit("tt.make_tensor_descriptor", operands, (type_,), {"rank": rank, "padding": padding})
+    node = m.b.shared("tt.make_tensor_descriptor", operands, (type_,), {"rank": rank, "padding": padding})
     return Descriptor(node.results[0], element, block, base, dims, strided, padding)
 
 
@@ -212,7 +213,7 @@ def _place(m: Machine, block: Shape, offset: Tensor, axis: int) -> Tensor:
 
 
 def _spread(m: Machine, block: Shape, place: Tensor, axis: int) -> Tensor:
-    if m.release >= (3, 6):
+    if m.release >= (3, 9):
         return reshaped(m, place, tuple([size if i == axis else 1 for i, size in enumerate(block)]))
     for other in range(len(block)):
         if other != axis:
@@ -234,12 +235,12 @@ def _tile(m: Machine, desc: Descriptor, block: Shape, places: list[Tensor]) -> t
     for place, stride in zip(places, desc.strides):
         pointer = s.add(m, pointer, s.broadcast_to(m, s.mul(m, place, stride), block))
     mask: Tensor | None = None
-    for place, size in zip(places, desc.sizes):
+    for place, size in zip(places, desc.wide):
         inside = s.bitwise(
             m,
             "andi",
             s.compare(m, "ge", place, s.constant(m, 0, d.INT64)),
-            s.compare(m, "lt", place, s.cast(m, size, d.INT64)),
+            s.compare(m, "lt", place, size),
         )
         inside = s.broadcast_to(m, inside, block)
         mask = inside if mask is None else s.bitwise(m, "andi", mask, inside)

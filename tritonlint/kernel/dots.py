@@ -228,6 +228,8 @@ def dot_scaled(
 ) -> Tensor:
     if m.release < (3, 2):
         raise Untraceable("tl.dot_scaled is not in this release")
+    if m.release < (3, 3) and rhs_scale is not None:
+        raise Refused("type", "tl.dot_scaled of 3.2 takes no scale of the right operand")
     a_type, b_type = known(lhs_format, "lhs_format"), known(rhs_format, "rhs_format")
     a, b = _in_format(m, tensor_of(m, lhs), a_type), _in_format(m, tensor_of(m, rhs), b_type)
     rank = len(a.shape)

@@ -12,6 +12,7 @@ from tritonlint.kernel import semantic as s
 from tritonlint.kernel.analysis import text_of
 from tritonlint.kernel.attributes import attribute
 from tritonlint.kernel.graph import type_of
+from tritonlint.kernel.helpers import run_helper
 from tritonlint.kernel.language import GLOBALS, resolve
 from tritonlint.kernel.machine import Machine
 from tritonlint.kernel.scope import NONE, from_scope
@@ -19,7 +20,6 @@ from tritonlint.kernel.values import (
     Bound,
     Builtin,
     Descriptor,
-    Helper,
     Module,
     Opaque,
     Record,
@@ -449,15 +449,13 @@ class Expressions:
                     raise Untraceable(f"{function.name}: {error}") from None
                 raise
         if isinstance(function, KernelSource):
+            if function.kind == "constexpr_function":
+                return run_helper(m, function, args, kwargs)
             return m.call(function, args, kwargs)
         if isinstance(function, Opaque):
             raise Untraceable(f"the call of {text_of(getattr(node, 'func', node))}: {function.reason}")
         if isinstance(function, d.DType):
             raise Untraceable(f"{function.name}(...)")
-        if isinstance(function, Helper):
-            from tritonlint.kernel.helpers import run_helper
-
-            return run_helper(m, function, args, kwargs)
         if callable(function):
             if any(is_dynamic(a) or isinstance(a, Opaque) for a in (*args, *kwargs.values())):
                 raise Untraceable(f"{text_of(getattr(node, 'func', node))} of run-time values")

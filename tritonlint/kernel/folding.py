@@ -430,7 +430,7 @@ def _to_int(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
 def _fp_to_fp(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
     if o[0].type == t:
         return o[0]
-    return b.constant(o[0].const, t) if o[0].const == 0 else None
+    return b.constant(o[0].const, t) if o[0].const == 0 and b.release >= (3, 3) else None
 
 
 def _bitcast(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
@@ -469,7 +469,8 @@ def _addptr(b: Builder, o: tuple[Val, ...], t: Type, attrs: Attrs) -> Val | None
     pointer, offset = o
     if offset.const == 0:
         return pointer
-    inner = _inner(pointer, "tt.addptr")
+    # Triton combines additions to pointers before it moves broadcasts, so the form without the move counts here.
+    inner = b.unmoved.get(pointer) or _inner(pointer, "tt.addptr")
     if inner is None or inner[1].type != offset.type:
         return None
     first, second = _constant_of(inner[1]), _constant_of(offset)

@@ -6,13 +6,14 @@ import ast
 from typing import Any
 
 from tritonlint.kernel.machine import Machine
-from tritonlint.kernel.values import Helper, Opaque, Tensor, Untraceable
+from tritonlint.kernel.values import Opaque, Tensor, Untraceable
+from tritonlint.source.sites import KernelSource
 
 _DEPTH = 20
 _STEPS = 10_000
 
 
-def run_helper(m: Machine, helper: Helper, args: list[Any], kwargs: dict[str, Any], depth: int = 0) -> Any:
+def run_helper(m: Machine, helper: KernelSource, args: list[Any], kwargs: dict[str, Any], depth: int = 0) -> Any:
     """The result of a helper on compile-time values."""
     from tritonlint.kernel.expressions import Expressions
 

@@ -56,6 +56,7 @@ class Interpreter(Expressions):
         self.result: Any = None
         self.loops = 0
         self.pending: set[str] = set()  # names announced by `x: tl.constexpr`
+        self.order: dict[str, int] = {}  # names assigned in the current region, in the order of their first assignment
 
     # --- statements ----------------------------------------------------------------------------------------------
 
@@ -117,6 +118,7 @@ class Interpreter(Expressions):
     def put(self, target: ast.expr, value: Any) -> None:
         if isinstance(target, ast.Name):
             name = target.id
+            self.order.setdefault(name, len(self.order))
             if name in self.pending:
                 self.pending.discard(name)
                 self.env[name] = value
@@ -249,9 +251,11 @@ class Interpreter(Expressions):
         b = self.m.b
         region = b.enter()
         self.env = dict(env)
+        order, self.order = self.order, {}
         try:
             returned = self.run(body)
         finally:
+            self.order = order
             while b.region is not region:
                 b.leave()
             b.leave()
@@ -268,6 +272,8 @@ class Interpreter(Expressions):
         results = self.finish_if(test, then, other, slots.left, slots.right)
         self.env = dict(before)
         self.env.update(slots.rebuilt(results))
+        for name, _ in slots.likes:
+            self.order.setdefault(name, len(self.order))
 
     def merged(self, before: dict[str, Any], then: dict[str, Any], other: dict[str, Any]) -> Slots:
         """The names that come out of two branches, with their value on either side."""
@@ -474,16 +480,21 @@ class Interpreter(Expressions):
             start = dict(env)
             self.env = env
             self.loops += 1
+            outer_order, self.order = self.order, {}
             try:
                 self.run(node.body)
                 after = self.env
+                order = self.order
             finally:
                 self.loops -= 1
+                self.order = outer_order
                 self.env = before
                 while b.region is not region:
                     b.leave()
                 b.leave()
             kept = self.really_carried(names, before, start, after)
+            if m.release < (3, 5):  # names are carried in the order in which the body first assigns them
+                kept.sort(key=lambda name: order.get(name, 0))
             if kept == names:
                 break
             names = kept
@@ -513,6 +524,7 @@ class Interpreter(Expressions):
         values = iter(results)
         for name in names:
             self.env[name] = rebuild(before[name], values)
+            self.order.setdefault(name, len(self.order))
         for name, value in after.items():
             if isinstance(value, Opaque) and name in before and name not in names:
                 self.env[name] = value
@@ -566,16 +578,21 @@ class Interpreter(Expressions):
             start = dict(env)
             self.env = env
             self.loops += 1
+            outer_order, self.order = self.order, {}
             try:
                 self.run(node.body)
                 after = self.env
+                order = self.order
             finally:
                 self.loops -= 1
+                self.order = outer_order
                 self.env = before
                 while b.region is not body:
                     b.leave()
                 b.leave()
             kept = self.really_carried(names, before, start, after)
+            if m.release < (3, 5):  # names are carried in the order in which the body first assigns them
+                kept.sort(key=lambda name: order.get(name, 0))
             if kept == names:
                 break
             names = kept

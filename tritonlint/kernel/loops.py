@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tritonlint.kernel.machine import Machine
-from tritonlint.kernel.values import LoopRange, known
+from tritonlint.kernel.values import LoopRange, Refused, known
 
 _OPTIONS = (
     "num_stages",
@@ -15,6 +15,15 @@ _OPTIONS = (
     "warp_specialize",
     "disable_licm",
 )
+
+_SINCE = {
+    "loop_unroll_factor": (3, 2),
+    "disallow_acc_multi_buffer": (3, 3),
+    "flatten": (3, 3),
+    "warp_specialize": (3, 4),
+    "disable_licm": (3, 5),
+}
+"""The release that brought an option of tl.range."""
 
 
 def _range(static: bool, arguments: tuple[Any, ...], options: dict[str, Any]) -> LoopRange:
@@ -34,6 +43,15 @@ def python_range(m: Machine, *arguments: Any) -> LoopRange:
 
 
 def language_range(m: Machine, *arguments: Any, **options: Any) -> LoopRange:
+    for name in options:
+        since = _SINCE.get(name)
+        if since is not None and m.release < since:
+            raise Refused(
+                "unknown-option",
+                f"tl.range of Triton {m.release[0]}.{m.release[1]} has no option {name}",
+                option=name,
+                since=f"{since[0]}.{since[1]}",
+            )
     return _range(False, arguments, options)
 
 

@@ -31,7 +31,7 @@ class Machine:
     """State of one trace. `call` runs a jit function on values; the interpreter sets it."""
 
     def __init__(self, target: TargetLike, release: tuple[int, int], steps: int, path: str = "") -> None:
-        self.b = Builder()
+        self.b = Builder(release)
         self.path = path
         self.target = target
         self.release = release
@@ -50,6 +50,8 @@ class Machine:
     @property
     def has_tma(self) -> bool:
         """Whether tensor descriptors stay descriptors."""
+        if self.release < (3, 4):  # there is no pass yet that takes descriptors apart
+            return True
         if self.is_nvidia:
             return self.capability >= 90
         return self.release >= (3, 6) and self.arch.startswith("gfx125")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Any
 
 from tritonlint.kernel import dtypes as d
-from tritonlint.kernel.values import Helper, Opaque
+from tritonlint.kernel.values import Opaque
 from tritonlint.source.sites import KernelSource, ModuleRef
 from tritonlint.source.values import Bounded, DType, Known, OneOf, Unknown
 
@@ -54,8 +53,4 @@ def from_python(value: Any, name: str) -> Any:
         return {k: from_python(v, name) for k, v in value.items()}
     if isinstance(value, ModuleRef):
         return from_scope(value, name)
-    node = getattr(value, "node", None)
-    scope = getattr(value, "scope", None)
-    if isinstance(node, ast.FunctionDef) and scope is not None:
-        return Helper(node, scope)
     return Opaque(f"{name} is a {type(value).__name__}")

@@ -255,7 +255,23 @@ def broadcast_two(m: Machine, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
                 right=y.shape,
             )
     final = tuple(shape)
+    check_elements(m, final)
     return broadcast_to(m, x, final), broadcast_to(m, y, final)
+
+
+def check_elements(m: Machine, shape: Shape) -> None:
+    """Refuse a block with too many elements."""
+    total = 1
+    for size in shape:
+        total *= size
+    if total > m.max_elements:
+        raise Refused(
+            "tensor-too-large",
+            f"{total:,} elements exceed Triton's largest tensor of {m.max_elements:,}",
+            shape=shape,
+            elements=total,
+            limit=m.max_elements,
+        )
 
 
 def broadcast_all(m: Machine, values: list[Tensor]) -> list[Tensor]:

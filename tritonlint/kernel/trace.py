@@ -234,9 +234,13 @@ def _descriptor(m: Machine, name: str, spelled: str, values: dict[str, Val]) -> 
     else:
         base = _value(f"{name}.base", d.pointer_to(dt), values)
     rank = range(len(block))
-    dims = tuple([_value(f"{name}.shape.{i}", d.INT32 if m.has_tma else d.INT64, values) for i in rank])
-    strides = tuple([_value(f"{name}.stride.{i}", d.INT64, values) for i in rank])
-    return Descriptor(handle, dt, block, base, dims, strides)
+    wide: tuple[Tensor, ...] = ()
+    if not m.has_tma:
+        wide = tuple([_value(f"{name}.size.{i}", d.INT64, values) for i in rank])
+        strides = tuple([_value(f"{name}.step.{i}", d.INT64, values) for i in rank])
+    dims = tuple([_value(f"{name}.shape.{i}", d.INT32, values) for i in rank])
+    own = tuple([_value(f"{name}.stride.{i}", d.INT64, values) for i in rank])
+    return Descriptor(handle, dt, block, base, dims, own if m.has_tma else strides, wide=wide)
 
 
 __all__ = ["STEPS", "ArgumentSpec", "bind_arguments", "trace"]

@@ -5,15 +5,11 @@ Compile-time values are plain Python values (numbers, strings, None, tuples, `DT
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tritonlint.kernel.dtypes import DType
 from tritonlint.kernel.graph import Val
-
-if TYPE_CHECKING:
-    from tritonlint.source.sites import Scope
 
 Shape = tuple[int, ...]
 
@@ -80,7 +76,7 @@ class Descriptor:
     """A tensor descriptor. `base`, `sizes` and `strides` are there where it was made in the kernel, or where the
     target has no hardware for it and the launcher passes them."""
 
-    __slots__ = ("base", "block", "dt", "h", "padding", "sizes", "strides")
+    __slots__ = ("base", "block", "dt", "h", "padding", "sizes", "strides", "wide")
 
     def __init__(
         self,
@@ -91,6 +87,7 @@ class Descriptor:
         sizes: tuple[Tensor, ...] = (),
         strides: tuple[Tensor, ...] = (),
         padding: str = "zero",
+        wide: tuple[Tensor, ...] = (),
     ) -> None:
         self.h = h
         self.dt = dt
@@ -99,6 +96,7 @@ class Descriptor:
         self.sizes = sizes
         self.strides = strides
         self.padding = padding
+        self.wide = wide  # the sizes in i64, where it is taken apart
 
 
 class BlockPointer:
@@ -168,16 +166,6 @@ class Slice:
         self.start = start
         self.stop = stop
         self.step = step
-
-
-class Helper:
-    """A plain Python function that runs while compiling (`tl.constexpr_function`)."""
-
-    __slots__ = ("node", "scope")
-
-    def __init__(self, node: ast.FunctionDef, scope: Scope) -> None:
-        self.node = node
-        self.scope = scope
 
 
 class LoopRange:
