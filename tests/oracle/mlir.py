@@ -943,6 +943,11 @@ class Reader:
         if name.endswith((".return", ".yield")) or name in NO_RESULTS:
             return []
         signature = signature.strip()
+        if name == "tt.make_tensor_descriptor":
+            text = signature.removeprefix("!tt.tensordesc")
+            if text.startswith("<") and ", <" in text:
+                text = text.split(", ", 1)[1]
+            return [parse_type(Cursor("!tt.tensordesc" + text.removeprefix("!tt.tensordesc")), self.aliases)]
         if "->" in signature:
             after = signature.rsplit("->", 1)[1].strip()
             specs = self.types(after)
