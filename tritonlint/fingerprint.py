@@ -15,11 +15,11 @@ def relative(path: str, root: Path | None = None) -> str:
     """A path as reports name it: from `root` (the working folder), with "/"."""
     if path.startswith("<"):
         return path
-    absolute = Path(path).absolute()
-    try:
-        return absolute.relative_to((root or Path.cwd()).absolute()).as_posix()
-    except ValueError:
-        return absolute.as_posix()
+    top = root or Path.cwd()
+    for place, above in ((Path(path).absolute(), top.absolute()), (Path(path).resolve(), top.resolve())):
+        if place.is_relative_to(above):
+            return place.relative_to(above).as_posix()
+    return Path(path).absolute().as_posix()
 
 
 def identity(finding: Finding, root: Path | None = None) -> str:

@@ -41,6 +41,9 @@ class Report:
     targets: tuple[str, ...] = ()  # in words with the reason, one for each settings file
     sources: Mapping[str, str] = field(default_factory=dict)  # of files with findings, for excerpts
     wrong_path: bool = False  # a named path is not there or cannot be read
+    paths: tuple[str, ...] = ()  # of the files that were read
+    known: tuple[Finding, ...] = ()  # what a baseline holds back
+    notes: tuple[str, ...] = ()  # further lines for the summary
     seconds: float = 0.0
 
     @property
@@ -116,6 +119,7 @@ def lint_paths(
         suppressed=tuple(entry for result in done for entry in result.suppressed),
         skipped=tuple(skipped),
         files=len(discovery.files),
+        paths=tuple(discovery.files),
         relevant=len(work),
         kernels=sum(result.stats.kernels for result in done),
         launches=sum(result.stats.launches for result in done),

@@ -41,9 +41,7 @@ class Settings:
     require_reasons: bool = False
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     path: Path | None = None  # the settings file
-    origins: Mapping[str, str] = field(
-        default_factory=dict
-    )  # key as written -> "pyproject.toml:12", "command line"
+    origins: Mapping[str, str] = field(default_factory=dict)  # key as written -> "pyproject.toml:12", "command line"
 
     @property
     def root(self) -> Path | None:
@@ -59,9 +57,7 @@ def key_of(name: str) -> str:
     return name.replace("_", "-")
 
 
-def with_overrides(
-    settings: Settings, overrides: Mapping[str, Any], origin: str = "command line"
-) -> Settings:
+def with_overrides(settings: Settings, overrides: Mapping[str, Any], origin: str = "command line") -> Settings:
     """The same settings with some fields replaced; those of value None are left alone."""
     given = {name: value for name, value in overrides.items() if value is not None}
     if not given:
@@ -88,20 +84,20 @@ class Resolver:
         self, overrides: Mapping[str, Any] | None = None, file: Path | None = None, isolated: bool = False
     ) -> None:
         self._overrides = dict(overrides or {})
-        self._file = file
+        self.file = file
         self._isolated = isolated
         self._folders: dict[Path, Settings] = {}
         self._one: Settings | None = None
 
     def for_path(self, path: Path) -> Settings:
         """The settings for a file or folder. Raises SettingsError where the file that holds them is wrong."""
-        if self._file is not None or self._isolated:
+        if self.file is not None or self._isolated:
             if self._one is None:
                 base = Settings()
-                if self._file is not None:
+                if self.file is not None:
                     from tritonlint.settings_file import read
 
-                    base = read(self._file) or Settings(path=self._file)
+                    base = read(self.file) or Settings(path=self.file)
                 self._one = with_overrides(base, self._overrides)
             return self._one
         absolute = Path(path).absolute()

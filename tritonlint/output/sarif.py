@@ -28,14 +28,13 @@ def render(report: Report) -> str:
 def sarif_object(report: Report) -> dict[str, Any]:
     known = {rule.code: rule for rule in registry().rules}
     hidden = [entry.finding for entry in report.suppressed]
-    everything = [*report.findings, *hidden]
+    reported = [*report.findings, *report.known]
+    everything = [*reported, *hidden]
     used = sorted({finding.code for finding in everything})
     index = {code: place for place, code in enumerate(used)}
     columns = Columns(report.sources)
     names = fingerprints(everything)
-    results = [
-        _result(finding, index, name, columns) for finding, name in zip(report.findings, names, strict=False)
-    ]
+    results = [_result(finding, index, name, columns) for finding, name in zip(reported, names, strict=False)]
     for entry, name in zip(report.suppressed, names[len(report.findings) :], strict=True):
         result = _result(entry.finding, index, name, columns)
         suppression: dict[str, Any] = {"kind": "inSource"}
@@ -43,8 +42,7 @@ def sarif_object(report: Report) -> dict[str, Any]:
             suppression["justification"] = entry.by.reason
         results.append({**result, "suppressions": [suppression]})
     notes = [
-        {"level": "error", "message": {"text": f"{problem.path}: {problem.message}"}}
-        for problem in report.problems
+        {"level": "error", "message": {"text": f"{problem.path}: {problem.message}"}} for problem in report.problems
     ]
     run: dict[str, Any] = {
         "tool": {

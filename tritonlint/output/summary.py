@@ -33,6 +33,7 @@ def summary_lines(report: Report, style: Style) -> list[str]:
     if report.skipped:
         read += f", {skipped_text(report)}"
     lines = [f"{found}. {read}."]
+    lines += report.notes
     lines += [f"Checked for {described}." for described in report.targets]
     return lines
 

@@ -1,0 +1,298 @@
+"""What `check` does: lint, mend, compare with what is known, say."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from tritonlint.cli.main import FAILED, CommandError
+from tritonlint.cli.options import counted
+from tritonlint.finding import SEVERITIES, Finding, Severity
+from tritonlint.lint_many import Report, lint_paths
+from tritonlint.settings import Resolver
+
+if TYPE_CHECKING:
+    from tritonlint.cli.check import Options
+
+PROGRESS_FILES = 40  # with fewer relevant files a bar would only flicker
+
+
+def run(options: Options, resolver: Resolver) -> int:
+    """One whole run; the exit status."""
+    check_targets(options, resolver)
+    report = _visible(_lint(options, resolver), options.severity)
+    if options.diff:
+        return _diff(report, options)
+    if options.fix or options.unsafe_fixes:
+        if options.paths == ("-",):
+            return _fix_stdin(report, options)
+        report = _fix(report, options, resolver)
+    if options.since:
+        report = _since(report, options, resolver)
+    if options.write_baseline:
+        return _write_baseline(report, options.write_baseline)
+    report = _baseline(report, options, resolver)
+    _write(report, options)
+    return status(report, options.fail_on)
+
+
+def status(report: Report, fail_on: Literal["error", "warning", "info", "never"]) -> int:
+    """INTERFACE: 0, 1 or 2."""
+    if report.wrong_path or report.internal_errors:
+        return FAILED
+    if fail_on == "never":
+        return 0
+    least = SEVERITIES.index(fail_on)
+    return int(any(SEVERITIES.index(finding.severity) >= least for finding in report.findings))
+
+
+def check_targets(options: Options, resolver: Resolver) -> None:
+    """A GPU or a release that is not known is an error, whether or not there is anything to check."""
+    if not options.gpus and not options.triton:
+        return
+    from tritonlint.gpu.names import resolve
+
+    if options.triton or any(resolve(name) is None for name in options.gpus):
+        from tritonlint.targets import named_gpu, named_release, own_profiles
+
+        first = (options.stdin_filename or ".") if options.paths[0] == "-" else options.paths[0]
+        own = own_profiles(resolver.for_path(Path(first)))
+        for name in options.gpus:
+            named_gpu(name, own)
+        if options.triton:
+            named_release(options.triton)
+
+
+# --- linting
+
+
+def _lint(options: Options, resolver: Resolver) -> Report:
+    if options.paths == ("-",):
+        return _lint_stdin(options, resolver)
+    with _Progress() as progress:
+        return lint_paths(
+            options.paths,
+            resolver,
+            gpus=options.gpus,
+            triton=options.triton,
+            certainty=options.certainty,
+            jobs=options.jobs,
+            progress=progress.tell,
+        )
+
+
+def _lint_stdin(options: Options, resolver: Resolver) -> Report:
+    from tritonlint.lint import lint_source
+    from tritonlint.targets import choose
+
+    name = options.stdin_filename or "stdin.py"
+    settings = resolver.for_path(Path(name))
+    data = sys.stdin.buffer.read()
+    targets = choose(settings, Path(name).absolute().parent, options.gpus, options.triton)
+    result = lint_source(name, data, settings, targets=targets, certainty=options.certainty)
+    return Report(
+        findings=result.findings,
+        problems=result.problems,
+        suppressed=result.suppressed,
+        files=1,
+        relevant=int(result.stats.relevant),
+        kernels=result.stats.kernels,
+        launches=result.stats.launches,
+        configs=result.stats.configs,
+        gpus=tuple(gpu.name for gpu in targets.gpus),
+        triton=(targets.triton_name,),
+        targets=(targets.described(),),
+        sources={name: result.source or data.decode("utf-8", "surrogateescape")},
+        paths=(name,),
+    )
+
+
+def _visible(report: Report, severity: Severity) -> Report:
+    least = SEVERITIES.index(severity)
+    shown = tuple(f for f in report.findings if SEVERITIES.index(f.severity) >= least)
+    return replace(report, findings=shown)
+
+
+class _Progress:
+    """A bar on standard error, where a terminal looks on and there is enough to do."""
+
+    def __init__(self) -> None:
+        self._bar: object = None
+        self._tell: Callable[[int, int], None] = lambda done, total: None
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def tell(self, done: int, total: int) -> None:
+        if total < PROGRESS_FILES or not sys.stderr.isatty():
+            return
+        from rich.console import Console
+        from rich.progress import Progress
+
+        if not isinstance(self._bar, Progress):
+            bar = Progress(console=Console(stderr=True), transient=True)
+            task = bar.add_task("Linting", total=total)
+            bar.start()
+            self._bar = bar
+            self._tell = lambda done, total: bar.update(task, completed=done, total=total)
+        self._tell(done, total)
+
+    def __exit__(self, *_: object) -> None:
+        stop = getattr(self._bar, "stop", None)
+        if stop is not None:
+            stop()
+
+
+# --- mending
+
+
+def _diff(report: Report, options: Options) -> int:
+    from tritonlint.cli.fixing import changes, diff_lines
+
+    found = changes(report, options.unsafe_fixes)
+    for change in found:
+        click.echo("\n".join(diff_lines(change)))
+    _write_problems(report)
+    return max(status(report, "never"), int(bool(found)))
+
+
+def _fix(report: Report, options: Options, resolver: Resolver) -> Report:
+    from tritonlint.cli.fixing import fix_files
+
+    def again() -> Report:
+        return _visible(_lint(options, resolver), options.severity)
+
+    done = fix_files(report, options.unsafe_fixes, again)
+    if done.fixes:
+        click.echo(f"{counted(done.fixes, 'fix')} applied in {counted(done.files, 'file')}.", err=True)
+    return done.report
+
+
+def _fix_stdin(report: Report, options: Options) -> int:
+    """The mended text to standard output, what is left to standard error."""
+    from tritonlint.cli.fixing import changes
+    from tritonlint.output.render import render
+    from tritonlint.output.style import Style
+
+    found = changes(report, options.unsafe_fixes)
+    click.echo(found[0].new if found else next(iter(report.sources.values()), ""), nl=False)
+    click.echo(render(report, "concise", Style()), nl=False, err=True)
+    _write_problems(report)
+    return status(report, options.fail_on)
+
+
+# --- comparing
+
+
+def _since(report: Report, options: Options, resolver: Resolver) -> Report:
+    from tritonlint import since
+
+    def lint(paths: Sequence[str], mapped: Resolver) -> Sequence[Finding]:
+        old = lint_paths(
+            paths,
+            mapped,
+            gpus=options.gpus,
+            triton=options.triton,
+            certainty=options.certainty,
+            jobs=options.jobs,
+        )
+        return _visible(old, options.severity).findings
+
+    reference = options.since or ""
+    try:
+        with tempfile.TemporaryDirectory(prefix="tritonlint-") as folder:
+            before, old, top = since.old_findings(options.paths, reference, Path(folder), resolver, lint)
+            found = since.brought(report.findings, before, old, top)
+    except since.SinceError as error:
+        raise CommandError(str(error)) from None
+    return replace(report, findings=tuple(found), notes=(*report.notes, *since.summary(found, reference)))
+
+
+def _write_baseline(report: Report, path: str) -> int:
+    from tritonlint import baseline
+    from tritonlint.cli.files import write_text
+
+    _write_problems(report)
+    if report.wrong_path or report.problems:
+        raise CommandError(f"{path} is not written: the run is not complete")
+    write_text(path, baseline.text_of(baseline.of_findings(report.findings, Path(path))))
+    click.echo(f"{counted(len(report.findings), 'finding')} written to {path}.", err=True)
+    return 0
+
+
+def _baseline(report: Report, options: Options, resolver: Resolver) -> Report:
+    """Takes out what is known. A complete run takes stale entries out of the file, but never in CI."""
+    import os
+
+    from tritonlint import baseline
+    from tritonlint.cli.files import write_text
+
+    path = _baseline_path(options, resolver)
+    if path is None:
+        return report
+    try:
+        known = baseline.load(path)
+    except baseline.BaselineError as error:
+        raise CommandError(str(error)) from None
+    compared = baseline.compare(known, report.findings, report.paths)
+    notes = list(report.notes)
+    if compared.known:
+        notes.append(f"{counted(len(compared.known), 'finding')} known from {path}.")
+    origins = resolver.for_path(path).origins
+    narrowed = any(
+        (options.since, options.gpus, options.triton, options.paths == ("-",),
+         origins.get("select") == "command line", origins.get("ignore") == "command line")
+    )  # fmt: skip
+    if compared.stale and not report.problems and not narrowed:
+        names = [entry.described() for entry in list(compared.stale)[:5]]
+        more = f" and {len(compared.stale) - 5} more" if len(compared.stale) > 5 else ""
+        count = sum(compared.stale.values())
+        notes.append(f"No longer there, of {path}: {'; '.join(names)}{more}.")
+        if not os.environ.get("CI"):
+            write_text(str(path), baseline.text_of(baseline.without(known, compared.stale)))
+            notes.append(f"{counted(count, 'stale finding')} taken out of {path}.")
+    return replace(report, findings=compared.new, known=compared.known, notes=tuple(notes))
+
+
+def _baseline_path(options: Options, resolver: Resolver) -> Path | None:
+    if options.baseline is not None:
+        return Path(options.baseline)
+    first = (options.stdin_filename or "stdin.py") if options.paths[0] == "-" else options.paths[0]
+    settings = resolver.for_path(Path(first))
+    if settings.baseline is None:
+        return None
+    return (settings.root or Path.cwd()) / settings.baseline
+
+
+# --- saying
+
+
+def _write(report: Report, options: Options) -> None:
+    from tritonlint.output.render import render
+    from tritonlint.output.style import Style, style_for
+
+    to_file = options.output_file is not None
+    style = Style(False) if to_file else style_for(sys.stdout)
+    text = render(report, options.output_format, style, options.statistics)
+    _write_problems(report)
+    if options.output_file is not None:
+        from tritonlint.cli.files import write_text
+
+        write_text(options.output_file, text)
+    else:
+        click.echo(text, nl=False, color=style.colour)
+
+
+def _write_problems(report: Report) -> None:
+    from tritonlint.output.style import style_for
+    from tritonlint.output.summary import problem_lines
+
+    style = style_for(sys.stderr)
+    for line in problem_lines(report, style):
+        click.echo(line, err=True, color=style.colour)
