@@ -78,11 +78,13 @@ def lint_source(
     targets: Targets | None = None,
     certainty: Certainty = "likely",
     cancelled: Callable[[], bool] | None = None,
+    observe: Callable[[FileWork], None] | None = None,
 ) -> FileResult:
     """Lints one file; `content` None reads it from disk.
 
     `gpus` and `triton` go before the settings; `targets` (from `targets.choose`) spares choosing them again.
-    `cancelled` is asked between rules; once it says yes, what was found so far is given back.
+    `cancelled` is asked between rules; once it says yes, what was found so far is given back. `observe` is shown
+    the work once the rules are through, so that an editor can show estimates without asking for them again.
     Raises SettingsError for a GPU, a release or a rule in the settings that is not known, never for the file.
     """
     start = time.perf_counter()
@@ -103,7 +105,7 @@ def lint_source(
     chosen = targets or choose(settings, Path(path).absolute().parent, gpus, triton)
     rules = rules_for(path, settings, known)
     try:
-        result = _lint(path, data, settings, chosen, rules, known, cancelled)
+        result = _lint(path, data, settings, chosen, rules, known, cancelled, observe)
     except Exception as error:
         return FileResult(path, problems=(_internal(path, error, ""),), targets=chosen.described())
     least = CERTAINTIES.index(certainty)
@@ -160,6 +162,7 @@ def _lint(
     rules: Sequence[Rule],
     known: Registry,
     cancelled: Callable[[], bool] | None,
+    observe: Callable[[FileWork], None] | None,
 ) -> FileResult:
     from tritonlint.context import FileWork
     from tritonlint.severities import with_severities
@@ -187,6 +190,8 @@ def _lint(
     whole_file = [s for s in work.suppressions if s.line == 0]
     last = apply(with_severities(late, settings, known), whole_file, rules, known, settings.require_reasons)
     shown = sorted(merge((*applied.shown, *last.shown)), key=_order)
+    if observe is not None:
+        observe(work)
     return FileResult(
         path,
         tuple(shown),
