@@ -8,6 +8,8 @@ module and see its last bindings.
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.source.guards import ANYWHERE, Path
@@ -60,30 +62,41 @@ class Loop:
         self.continues: list[tuple[Path, dict[str, Any]]] = []
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Bindings:
+    """Which top-level statements bind or change which names."""
+
+    index: dict[str, list[int]]
+    stars: list[int]  # statements with `from x import *`
+
+
+@lru_cache(maxsize=512)
+def bindings_of(module: Module) -> Bindings:
+    index: dict[str, list[int]] = {}
+    stars: list[int] = []
+    for number, statement in enumerate(module.statements):
+        names: dict[str, bool] = {}
+        _names_of(statement, names, True)
+        for name in names:
+            index.setdefault(name, []).append(number)
+        if isinstance(statement, (ast.ImportFrom, ast.Try, ast.If)):
+            for inner in (statement,) if isinstance(statement, ast.ImportFrom) else ast.walk(statement):
+                if isinstance(inner, ast.ImportFrom) and inner.names[0].name == "*":
+                    stars.append(number)
+    return Bindings(index, stars)
+
+
 class Environment:
     def __init__(self, interpreter: Interpreter, module: Module) -> None:
         self.interpreter = interpreter
         self.module = module
         self.now = LAST
-        self.index: dict[str, list[int]] = {}
-        self.stars: list[int] = []
-        self._full: dict[tuple[str, int], bool] = {}  # (name, statement): bound there whatever happens
+        bindings = bindings_of(module)
+        self.index, self.stars = bindings.index, bindings.stars
         self._values: dict[str, dict[int, Any]] = {}
         self._state: dict[int, str] = {}  # statement -> "running", "done"
         self._running: dict[int, Frame] = {}
         self._later: dict[str, Any] = {}
-        for number, statement in enumerate(module.statements):
-            names: dict[str, bool] = {}
-            _names_of(statement, names, True)
-            for name, full in names.items():
-                self.index.setdefault(name, []).append(number)
-                self._full[name, number] = full
-            if isinstance(statement, ast.ImportFrom) and any(alias.name == "*" for alias in statement.names):
-                self.stars.append(number)
-            elif isinstance(statement, (ast.Try, ast.If)):
-                for inner in ast.walk(statement):
-                    if isinstance(inner, ast.ImportFrom) and inner.names[0].name == "*":
-                        self.stars.append(number)
 
     def lookup(self, name: str) -> Any:
         """The value of a module-level name at the present time; MISSING where nothing binds it."""
@@ -223,9 +236,6 @@ def _names_of(node: ast.AST, names: dict[str, bool], full: bool) -> None:
         targets = node.targets if isinstance(node, (ast.Assign, ast.Delete)) else [node.target]
         for target in targets:
             _targets(target, names, full and not isinstance(node, (ast.AugAssign, ast.Delete)))
-        value = getattr(node, "value", None)
-        if value is not None:
-            _calls(value, names)
         return
     if isinstance(node, ast.Expr):
         _calls(node.value, names)
@@ -241,7 +251,6 @@ def _names_of(node: ast.AST, names: dict[str, bool], full: bool) -> None:
         return
     elif isinstance(node, ast.If):
         _branches([node.body, node.orelse], names, full)
-        _calls(node.test, names)
         return
     elif isinstance(node, ast.Try):
         _branches([[*node.body, *node.orelse], *(handler.body for handler in node.handlers)], names, full)
@@ -285,18 +294,14 @@ def _targets(target: ast.AST, names: dict[str, bool], full: bool) -> None:
             _add(names, base.id, False)
 
 
-def _calls(node: ast.AST, names: dict[str, bool]) -> None:
-    """Receivers of `name.append(...)` and the like inside an expression, and names bound by `:=`."""
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.NamedExpr):
-            _targets(inner.target, names, False)
-        elif (
-            isinstance(inner, ast.Call)
-            and isinstance(inner.func, ast.Attribute)
-            and inner.func.attr in _CHANGING
-            and isinstance(inner.func.value, ast.Name)
-        ):
-            _add(names, inner.func.value.id, False)
+def _calls(node: ast.expr, names: dict[str, bool]) -> None:
+    """The receiver of a statement like `name.append(...)`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGING:
+        base: ast.AST = node.func.value
+        while isinstance(base, (ast.Subscript, ast.Attribute)):
+            base = base.value
+        if isinstance(base, ast.Name):
+            _add(names, base.id, False)
 
 
 def _add(names: dict[str, bool], name: str, full: bool) -> None:
