@@ -88,9 +88,7 @@ def attention(q, k, v, o, scale, head_stride, row_stride, length, BM: tl.constex
         value = tl.load(v + base + (start + keys)[:, None] * row_stride + width[None, :])
         acc = tl.dot(weights.to(value.dtype), value, acc)
         top = peak
-    tl.store(
-        o + base + rows[:, None] * row_stride + width[None, :], (acc / total[:, None]).to(o.dtype.element_ty)
-    )
+    tl.store(o + base + rows[:, None] * row_stride + width[None, :], (acc / total[:, None]).to(o.dtype.element_ty))
 
 
 @triton.jit
@@ -121,9 +119,7 @@ def layer_norm(x, weight, bias, y, columns, stride, eps, BLOCK: tl.constexpr):
         t = tl.load(x + row * stride + start + c, mask=inside, other=0.0).to(tl.float32)
         w = tl.load(weight + start + c, mask=inside, other=0.0).to(tl.float32)
         b = tl.load(bias + start + c, mask=inside, other=0.0).to(tl.float32)
-        tl.store(
-            y + row * stride + start + c, ((t - mean) * scale * w + b).to(y.dtype.element_ty), mask=inside
-        )
+        tl.store(y + row * stride + start + c, ((t - mean) * scale * w + b).to(y.dtype.element_ty), mask=inside)
 
 
 @triton.jit

@@ -11,18 +11,21 @@ from __future__ import annotations
 
 import argparse
 import csv
+import hashlib
 import itertools
 import os
 import random
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
+CONSTANTS = ("BM", "BN", "BK", "GROUP", "B_BY_COLUMN", "D", "CAUSAL", "BLOCK")
 GEMM_SHAPES = [(4096, 4096, 4096), (8192, 8192, 2048), (2048, 2048, 8192), (1024, 4096, 4096), (512, 8192, 4096),
                (16384, 1024, 1024), (1000, 3000, 2000), (16, 8192, 4096)]  # fmt: skip
 ATTENTION_SHAPES = [(64, 4096, 64), (32, 8192, 128), (128, 1024, 64), (16, 2048, 128)]
@@ -39,11 +42,10 @@ def jobs(per_problem: int) -> list[dict[str, Any]]:
 
     tiles = [dict(BM=m, BN=n, BK=k, warps=w, stages=s)
              for m, n, k, w, s in itertools.product((16, 32, 64, 128, 256), (32, 64, 128, 256), (32, 64, 128), (2, 4, 8),
-                                                    (1, 2, 3, 4, 5)) if 1024 <= m * n <= 65536]  # fmt: skip
+                                                    (1, 2, 3, 4, 5)) if 1024 <= m * n <= 16384 * w and m * n <= 65536]  # fmt: skip
     for (m, n, k), dtype in itertools.product(GEMM_SHAPES, ("bf16", "fp16", "fp8", "fp32")):
         configs = [
-            dict(t, GROUP=draw.choice((1, 4, 8)), B_BY_COLUMN=dtype == "fp8" or draw.random() < 0.3)
-            for t in tiles
+            dict(t, GROUP=draw.choice((1, 4, 8)), B_BY_COLUMN=dtype == "fp8" or draw.random() < 0.3) for t in tiles
         ]
         some(dict(kernel="gemm", dtype=dtype, M=m, N=n, K=k), configs,
              per_problem if dtype != "fp32" else per_problem // 3)  # fmt: skip
@@ -73,32 +75,24 @@ def jobs(per_problem: int) -> list[dict[str, Any]]:
     return found
 
 
-def prepare(
-    job: dict[str, Any], cache: dict[Any, Any]
-) -> tuple[Any, tuple[int, ...], tuple[Any, ...], dict[str, Any]]:
-    """(kernel, grid, arguments, constants) of a job; tensors are made once per problem."""
+def prepare(job: dict[str, Any], cache: dict[Any, Any]) -> tuple[Any, tuple[int, ...], tuple[Any, ...], dict[str, Any]]:
+    """(kernel, grid, arguments, constants) of a job; tensors are kept in `cache`, without it types stand for them."""
     import gpu_kernels
     import torch
 
     types = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32, "fp8": torch.float8_e4m3fn}
     dtype = types[job["dtype"]]
     kernel = getattr(gpu_kernels, job["kernel"])
-    constants = {
-        k: v
-        for k, v in job.items()
-        if k in ("BM", "BN", "BK", "GROUP", "B_BY_COLUMN", "D", "CAUSAL", "BLOCK")
-    }
+    constants = {k: v for k, v in job.items() if k in CONSTANTS}
 
     def tensor(name: str, *shape: int, of: Any = dtype) -> Any:
+        if cache is None:
+            return of
         key = (name, shape, of)
         if key not in cache:
             if sum(t.numel() * t.element_size() for t in cache.values()) > 40 << 30:
                 cache.clear()
-            wide = (
-                torch.randint(-9, 9, shape, device="cuda")
-                if of is torch.int8
-                else torch.randn(shape, device="cuda")
-            )
+            wide = torch.randint(-9, 9, shape, device="cuda") if of is torch.int8 else torch.randn(shape, device="cuda")
             cache[key] = wide.to(of)
         return cache[key]
 
@@ -112,7 +106,7 @@ def prepare(
         a = tensor("a", m, k)
         if job["kernel"] == "gemm":
             b = tensor("b", n, k) if job["B_BY_COLUMN"] else tensor("b", k, n)
-            return kernel, grid, (a, b, out, m, n, k, k, b.stride(0), n), constants
+            return kernel, grid, (a, b, out, m, n, k, k, k if job["B_BY_COLUMN"] else n, n), constants
         b = tensor("b", k, n, of=torch.int8)
         return kernel, grid, (a, b, tensor("s", n, of=torch.float32), out, m, n, k, k, n, n), constants
     if job["kernel"] == "attention":
@@ -137,24 +131,23 @@ def prepare(
     return kernel, (up(n, job["BN"]),), (tensor("x", m, n), tensor("y", n), m, n, n), constants
 
 
-def compile_share(share: int, of: int, per_problem: int) -> None:
-    """A worker: compile every of-th job into Triton's cache on disk."""
-    cache: dict[Any, Any] = {}
-    seen = set()
+def marker(folder: str, job: dict[str, Any]) -> str:
+    """The file that says that a job's kernel is in Triton's cache."""
+    small = {k: v for k, v in job.items() if k not in ("M", "N", "K", "H", "S")}
+    return os.path.join(folder, hashlib.sha1(repr(sorted(small.items())).encode()).hexdigest())
+
+
+def compile_share(share: int, of: int, per_problem: int, folder: str) -> None:
+    """A worker: compile every of-th job into Triton's cache on disk, without tensors on the GPU."""
     for job in jobs(per_problem)[share::of]:
-        small = {k: v for k, v in job.items() if k not in ("M", "N", "K", "H", "S")}
-        if str(small) in seen:
+        if os.path.exists(marker(folder, job)):
             continue
-        seen.add(str(small))
         try:
-            kernel, grid, arguments, constants = prepare(job, cache)
-            kernel.warmup(
-                *arguments, **constants, num_warps=job["warps"], num_stages=job["stages"], grid=grid
-            )
+            kernel, grid, arguments, constants = prepare(job, None)
+            kernel.warmup(*arguments, **constants, num_warps=job["warps"], num_stages=job["stages"], grid=grid)
         except Exception as error:
             print(type(error).__name__, str(error)[:100], file=sys.stderr)
-        if len(cache) > 12:
-            cache.clear()
+        open(marker(folder, job), "w").close()
 
 
 def measure(job: dict[str, Any], cache: dict[Any, Any]) -> dict[str, Any]:
@@ -201,50 +194,50 @@ def measure(job: dict[str, Any], cache: dict[Any, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out")
     parser.add_argument("--per-problem", type=int, default=40)
     parser.add_argument("--seconds", type=float, default=400)
     parser.add_argument("--workers", type=int, default=14)
-    parser.add_argument("--compile-share", type=int)
+    parser.add_argument("--compile-share", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--ready", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.compile_share is not None:
-        compile_share(given.compile_share, given.workers, given.per_problem)
+        compile_share(given.compile_share, given.workers, given.per_problem, given.ready)
         return
     began = time.monotonic()
-    command = [
-        sys.executable,
-        __file__,
-        given.out,
-        "--per-problem",
-        str(given.per_problem),
-        "--workers",
-        str(given.workers),
-    ]
+    folder = tempfile.mkdtemp()
+    command = [sys.executable, __file__, given.out, "--per-problem", str(given.per_problem)]
+    command += ["--workers", str(given.workers), "--ready", folder]
     workers = [subprocess.Popen([*command, "--compile-share", str(i)]) for i in range(given.workers)]
-    for worker in workers:
-        try:
-            worker.wait(max(1.0, began + 0.6 * given.seconds - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            worker.kill()
-    print(f"compiled after {time.monotonic() - began:.0f} s", flush=True)
-    rows: list[dict[str, Any]] = []
+    wanted = jobs(given.per_problem)
+    columns = ["kernel", "dtype", *(f"p_{x}" for x in "MNKHS"), *(f"m_{x}" for x in CONSTANTS), "warps", "stages",
+               "grid", "shared", "regs", "spills", "ctas_per_sm", "ms", "error"]  # fmt: skip
     cache: dict[Any, Any] = {}
-    for job in jobs(given.per_problem):
-        if time.monotonic() - began > given.seconds:
-            break
-        try:
-            rows.append(measure(job, cache))
-        except Exception as error:
-            print(type(error).__name__, str(error)[:200], job, flush=True)
-    names = sorted({name for row in rows for name in row}, key=lambda n: (n[:2] in ("p_", "m_"), n))
+    done = 0
     with open(given.out, "w", newline="") as file:
-        writer = csv.DictWriter(file, names)
+        writer = csv.DictWriter(file, columns)
         writer.writeheader()
-        writer.writerows(rows)
-    print(f"{len(rows)} of {len(jobs(given.per_problem))} launches after {time.monotonic() - began:.0f} s")
+        while wanted and time.monotonic() - began < given.seconds:
+            ready = [job for job in wanted if os.path.exists(marker(folder, job))]
+            if not ready:
+                if all(worker.poll() is not None for worker in workers):
+                    break
+                time.sleep(0.5)
+            # One problem after the other, so that its tensors are made once.
+            for job in sorted(ready, key=lambda j: (j["kernel"], j["dtype"], str([j.get(x) for x in "MNKHS"]))):
+                if time.monotonic() - began > given.seconds:
+                    break
+                wanted.remove(job)
+                try:
+                    writer.writerow(measure(job, cache))
+                    done += 1
+                except Exception as error:
+                    print(type(error).__name__, str(error)[:200], job, flush=True)
+            file.flush()
+    for worker in workers:
+        worker.kill()
+    print(f"{done} of {done + len(wanted)} launches after {time.monotonic() - began:.0f} s", flush=True)
 
 
 if __name__ == "__main__":
