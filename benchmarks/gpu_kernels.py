@@ -5,8 +5,22 @@ import triton.language as tl
 
 
 @triton.jit
-def gemm(a, b, c, M, N, K, stride_a, stride_b, stride_c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
-         GROUP: tl.constexpr, B_BY_COLUMN: tl.constexpr):  # fmt: skip
+def gemm(
+    a,
+    b,
+    c,
+    M,
+    N,
+    K,
+    stride_a,
+    stride_b,
+    stride_c,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+    B_BY_COLUMN: tl.constexpr,
+):
     """c = a @ b in bands of GROUP rows of tiles; b is [K, N], or [N, K] with B_BY_COLUMN."""
     pid = tl.program_id(0)
     tiles_m = tl.cdiv(M, BM)
@@ -34,13 +48,29 @@ def gemm(a, b, c, M, N, K, stride_a, stride_b, stride_c, BM: tl.constexpr, BN: t
         b_tile += BK if B_BY_COLUMN else BK * stride_b
     rows = tile_m * BM + tl.arange(0, BM)
     cols = tile_n * BN + tl.arange(0, BN)
-    tl.store(c + rows[:, None] * stride_c + cols[None, :], acc.to(c.dtype.element_ty),
-             mask=(rows[:, None] < M) & (cols[None, :] < N))  # fmt: skip
+    tl.store(
+        c + rows[:, None] * stride_c + cols[None, :],
+        acc.to(c.dtype.element_ty),
+        mask=(rows[:, None] < M) & (cols[None, :] < N),
+    )
 
 
 @triton.jit
-def gemm_int8_weights(a, b, scales, c, M, N, K, stride_a, stride_b, stride_c, BM: tl.constexpr, BN: tl.constexpr,
-                      BK: tl.constexpr):  # fmt: skip
+def gemm_int8_weights(
+    a,
+    b,
+    scales,
+    c,
+    M,
+    N,
+    K,
+    stride_a,
+    stride_b,
+    stride_c,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+):
     """c = a @ (b * scales), b in int8, converted in the loop."""
     tiles_n = tl.cdiv(N, BN)
     rows = (tl.program_id(0) // tiles_n * BM + tl.arange(0, BM)) % M
@@ -60,8 +90,20 @@ def gemm_int8_weights(a, b, scales, c, M, N, K, stride_a, stride_b, stride_c, BM
 
 
 @triton.jit
-def attention(q, k, v, o, scale, head_stride, row_stride, length, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr,
-              CAUSAL: tl.constexpr):  # fmt: skip
+def attention(
+    q,
+    k,
+    v,
+    o,
+    scale,
+    head_stride,
+    row_stride,
+    length,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    D: tl.constexpr,
+    CAUSAL: tl.constexpr,
+):
     """One head and BM queries a program, a running maximum over blocks of BN keys."""
     tile = tl.program_id(0)
     base = tl.program_id(1) * head_stride
@@ -88,7 +130,9 @@ def attention(q, k, v, o, scale, head_stride, row_stride, length, BM: tl.constex
         value = tl.load(v + base + (start + keys)[:, None] * row_stride + width[None, :])
         acc = tl.dot(weights.to(value.dtype), value, acc)
         top = peak
-    tl.store(o + base + rows[:, None] * row_stride + width[None, :], (acc / total[:, None]).to(o.dtype.element_ty))
+    tl.store(
+        o + base + rows[:, None] * row_stride + width[None, :], (acc / total[:, None]).to(o.dtype.element_ty)
+    )
 
 
 @triton.jit
@@ -119,7 +163,9 @@ def layer_norm(x, weight, bias, y, columns, stride, eps, BLOCK: tl.constexpr):
         t = tl.load(x + row * stride + start + c, mask=inside, other=0.0).to(tl.float32)
         w = tl.load(weight + start + c, mask=inside, other=0.0).to(tl.float32)
         b = tl.load(bias + start + c, mask=inside, other=0.0).to(tl.float32)
-        tl.store(y + row * stride + start + c, ((t - mean) * scale * w + b).to(y.dtype.element_ty), mask=inside)
+        tl.store(
+            y + row * stride + start + c, ((t - mean) * scale * w + b).to(y.dtype.element_ty), mask=inside
+        )
 
 
 @triton.jit
@@ -139,6 +185,9 @@ def column_sum(x, y, rows, columns, stride, BM: tl.constexpr, BN: tl.constexpr):
     r = tl.arange(0, BM)
     acc = tl.zeros((BM, BN), dtype=tl.float32)
     for start in range(0, rows, BM):
-        acc += tl.load(x + (start + r)[:, None] * stride + c[None, :],
-                       mask=(start + r < rows)[:, None] & (c < columns)[None, :], other=0.0).to(tl.float32)  # fmt: skip
+        acc += tl.load(
+            x + (start + r)[:, None] * stride + c[None, :],
+            mask=(start + r < rows)[:, None] & (c < columns)[None, :],
+            other=0.0,
+        ).to(tl.float32)
     tl.store(y + c, tl.sum(acc, 0), mask=c < columns)

@@ -2,9 +2,9 @@
 
     python benchmarks/measure_gpu.py OUT.csv [--per-problem 40] [--seconds 400] [--workers 14]
 
-Needs PyTorch, Triton and a GPU. Columns: kernel, dtype, problem sizes (p_...), constants (m_...), warps, stages, grid
-(programs), shared (bytes), regs (a thread), spills (4-byte words), ctas_per_sm (the driver's occupancy calculator), ms
-(median), error (the launch was refused, with what was asked for).
+Needs PyTorch, Triton and a GPU. Columns: kernel, dtype, problem sizes (p_...), constants (m_...), warps, stages,
+grid (programs), shared (bytes), regs (a thread), spills (4-byte words), ctas_per_sm (the driver's occupancy
+calculator), ms (median), error (the launch was refused, with what was asked for).
 """
 
 from __future__ import annotations
@@ -26,8 +26,16 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 CONSTANTS = ("BM", "BN", "BK", "GROUP", "B_BY_COLUMN", "D", "CAUSAL", "BLOCK")
-GEMM_SHAPES = [(4096, 4096, 4096), (8192, 8192, 2048), (2048, 2048, 8192), (1024, 4096, 4096), (512, 8192, 4096),
-               (16384, 1024, 1024), (1000, 3000, 2000), (16, 8192, 4096)]  # fmt: skip
+GEMM_SHAPES = [
+    (4096, 4096, 4096),
+    (8192, 8192, 2048),
+    (2048, 2048, 8192),
+    (1024, 4096, 4096),
+    (512, 8192, 4096),
+    (16384, 1024, 1024),
+    (1000, 3000, 2000),
+    (16, 8192, 4096),
+]
 ATTENTION_SHAPES = [(64, 4096, 64), (32, 8192, 128), (128, 1024, 64), (16, 2048, 128)]
 
 
@@ -40,43 +48,80 @@ def jobs(per_problem: int) -> list[dict[str, Any]]:
         draw.shuffle(configs)
         found.extend({**problem, **config} for config in configs[:number])
 
-    tiles = [dict(BM=m, BN=n, BK=k, warps=w, stages=s)
-             for m, n, k, w, s in itertools.product((16, 32, 64, 128, 256), (32, 64, 128, 256), (32, 64, 128), (2, 4, 8),
-                                                    (1, 2, 3, 4, 5)) if 1024 <= m * n <= 16384 * w and m * n <= 65536]  # fmt: skip
+    tiles = [
+        dict(BM=m, BN=n, BK=k, warps=w, stages=s)
+        for m, n, k, w, s in itertools.product(
+            (16, 32, 64, 128, 256), (32, 64, 128, 256), (32, 64, 128), (2, 4, 8), (1, 2, 3, 4, 5)
+        )
+        if 1024 <= m * n <= 16384 * w and m * n <= 65536
+    ]
     for (m, n, k), dtype in itertools.product(GEMM_SHAPES, ("bf16", "fp16", "fp8", "fp32")):
         configs = [
-            dict(t, GROUP=draw.choice((1, 4, 8)), B_BY_COLUMN=dtype == "fp8" or draw.random() < 0.3) for t in tiles
+            dict(t, GROUP=draw.choice((1, 4, 8)), B_BY_COLUMN=dtype == "fp8" or draw.random() < 0.3)
+            for t in tiles
         ]
-        some(dict(kernel="gemm", dtype=dtype, M=m, N=n, K=k), configs,
-             per_problem if dtype != "fp32" else per_problem // 3)  # fmt: skip
+        some(
+            dict(kernel="gemm", dtype=dtype, M=m, N=n, K=k),
+            configs,
+            per_problem if dtype != "fp32" else per_problem // 3,
+        )
     for m, n, k in GEMM_SHAPES[:2]:
         some(dict(kernel="gemm_int8_weights", dtype="fp16", M=m, N=n, K=k), list(tiles), per_problem // 2)
     for (heads, length, width), causal in itertools.product(ATTENTION_SHAPES, (False, True)):
-        configs = [dict(BM=m, BN=n, D=width, CAUSAL=causal, warps=w, stages=s)
-                   for m, n, w, s in itertools.product((32, 64, 128, 256), (16, 32, 64, 128), (2, 4, 8), (1, 2, 3, 4))
-                   if not causal or m >= n]  # fmt: skip
+        configs = [
+            dict(BM=m, BN=n, D=width, CAUSAL=causal, warps=w, stages=s)
+            for m, n, w, s in itertools.product(
+                (32, 64, 128, 256), (16, 32, 64, 128), (2, 4, 8), (1, 2, 3, 4)
+            )
+            if not causal or m >= n
+        ]
         some(dict(kernel="attention", dtype="bf16", H=heads, S=length), configs)
     for rows, columns in ((65536, 1024), (16384, 4096), (4096, 16384), (131072, 256)):
         block = 1 << (columns - 1).bit_length()
-        some(dict(kernel="softmax", dtype="fp32" if columns < 4096 else "bf16", M=rows, N=columns),
-             [dict(BLOCK=block, warps=w, stages=3) for w in (1, 2, 4, 8, 16, 32)])  # fmt: skip
-        some(dict(kernel="layer_norm", dtype="bf16", M=rows, N=columns),
-             [dict(BLOCK=b, warps=w, stages=3) for b in (256, 512, 1024, 2048, 4096, 8192) if b <= 2 * columns
-              for w in (1, 2, 4, 8, 16)], per_problem // 2)  # fmt: skip
+        some(
+            dict(kernel="softmax", dtype="fp32" if columns < 4096 else "bf16", M=rows, N=columns),
+            [dict(BLOCK=block, warps=w, stages=3) for w in (1, 2, 4, 8, 16, 32)],
+        )
+        some(
+            dict(kernel="layer_norm", dtype="bf16", M=rows, N=columns),
+            [
+                dict(BLOCK=b, warps=w, stages=3)
+                for b in (256, 512, 1024, 2048, 4096, 8192)
+                if b <= 2 * columns
+                for w in (1, 2, 4, 8, 16)
+            ],
+            per_problem // 2,
+        )
     for n, dtype in ((1 << 26, "bf16"), (1 << 22, "fp32"), (1 << 18, "bf16")):
-        some(dict(kernel="silu_mul", dtype=dtype, M=n),
-             [dict(BLOCK=b, warps=w, stages=3) for b in (128, 256, 512, 1024, 2048, 4096, 8192) for w in (1, 2, 4, 8, 16)],
-             per_problem // 2)  # fmt: skip
+        some(
+            dict(kernel="silu_mul", dtype=dtype, M=n),
+            [
+                dict(BLOCK=b, warps=w, stages=3)
+                for b in (128, 256, 512, 1024, 2048, 4096, 8192)
+                for w in (1, 2, 4, 8, 16)
+            ],
+            per_problem // 2,
+        )
     for rows, columns in ((8192, 8192), (65536, 1024)):
-        some(dict(kernel="column_sum", dtype="fp32", M=rows, N=columns),
-             [dict(BM=m, BN=n, warps=w, stages=s) for m in (16, 32, 64, 128) for n in (32, 64, 128) for w in (2, 4, 8)
-              for s in (1, 3)], per_problem // 2)  # fmt: skip
+        some(
+            dict(kernel="column_sum", dtype="fp32", M=rows, N=columns),
+            [
+                dict(BM=m, BN=n, warps=w, stages=s)
+                for m in (16, 32, 64, 128)
+                for n in (32, 64, 128)
+                for w in (2, 4, 8)
+                for s in (1, 3)
+            ],
+            per_problem // 2,
+        )
     draw.shuffle(found)
     return found
 
 
-def prepare(job: dict[str, Any], cache: dict[Any, Any]) -> tuple[Any, tuple[int, ...], tuple[Any, ...], dict[str, Any]]:
-    """(kernel, grid, arguments, constants) of a job; tensors are kept in `cache`, without it types stand for them."""
+def prepare(
+    job: dict[str, Any], cache: dict[Any, Any]
+) -> tuple[Any, tuple[int, ...], tuple[Any, ...], dict[str, Any]]:
+    """(kernel, grid, arguments, constants) of a job; `cache` keeps tensors, without it types stand for them."""
     import gpu_kernels
     import torch
 
@@ -92,7 +137,11 @@ def prepare(job: dict[str, Any], cache: dict[Any, Any]) -> tuple[Any, tuple[int,
         if key not in cache:
             if sum(t.numel() * t.element_size() for t in cache.values()) > 40 << 30:
                 cache.clear()
-            wide = torch.randint(-9, 9, shape, device="cuda") if of is torch.int8 else torch.randn(shape, device="cuda")
+            wide = (
+                torch.randint(-9, 9, shape, device="cuda")
+                if of is torch.int8
+                else torch.randn(shape, device="cuda")
+            )
             cache[key] = wide.to(of)
         return cache[key]
 
@@ -144,7 +193,9 @@ def compile_share(share: int, of: int, per_problem: int, folder: str) -> None:
             continue
         try:
             kernel, grid, arguments, constants = prepare(job, None)
-            kernel.warmup(*arguments, **constants, num_warps=job["warps"], num_stages=job["stages"], grid=grid)
+            kernel.warmup(
+                *arguments, **constants, num_warps=job["warps"], num_stages=job["stages"], grid=grid
+            )
         except Exception as error:
             print(type(error).__name__, str(error)[:100], file=sys.stderr)
         open(marker(folder, job), "w").close()
@@ -194,7 +245,9 @@ def measure(job: dict[str, Any], cache: dict[Any, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("out")
     parser.add_argument("--per-problem", type=int, default=40)
     parser.add_argument("--seconds", type=float, default=400)
@@ -211,8 +264,21 @@ def main() -> None:
     command += ["--workers", str(given.workers), "--ready", folder]
     workers = [subprocess.Popen([*command, "--compile-share", str(i)]) for i in range(given.workers)]
     wanted = jobs(given.per_problem)
-    columns = ["kernel", "dtype", *(f"p_{x}" for x in "MNKHS"), *(f"m_{x}" for x in CONSTANTS), "warps", "stages",
-               "grid", "shared", "regs", "spills", "ctas_per_sm", "ms", "error"]  # fmt: skip
+    columns = [
+        "kernel",
+        "dtype",
+        *(f"p_{x}" for x in "MNKHS"),
+        *(f"m_{x}" for x in CONSTANTS),
+        "warps",
+        "stages",
+        "grid",
+        "shared",
+        "regs",
+        "spills",
+        "ctas_per_sm",
+        "ms",
+        "error",
+    ]
     cache: dict[Any, Any] = {}
     done = 0
     with open(given.out, "w", newline="") as file:
@@ -225,7 +291,9 @@ def main() -> None:
                     break
                 time.sleep(0.5)
             # One problem after the other, so that its tensors are made once.
-            for job in sorted(ready, key=lambda j: (j["kernel"], j["dtype"], str([j.get(x) for x in "MNKHS"]))):
+            for job in sorted(
+                ready, key=lambda j: (j["kernel"], j["dtype"], str([j.get(x) for x in "MNKHS"]))
+            ):
                 if time.monotonic() - began > given.seconds:
                     break
                 wanted.remove(job)
