@@ -138,7 +138,8 @@ def _fuse(outer: GOp, inner: GOp) -> None:
     index_type = outer.body.args[0].type
 
     def scalar(name: str, *operands: GValue, into: list[GOp], element: ir.Type = index_type) -> GValue:
-        op = GOp(name, operands, [GValue(element)], line=outer.line, path=outer.path)
+        attrs = {"predicate": "eq"} if name == "arith.cmpi" else None
+        op = GOp(name, operands, [GValue(element)], attrs, line=outer.line, path=outer.path)
         into.append(op)
         return op.result
 

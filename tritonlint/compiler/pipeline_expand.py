@@ -106,8 +106,15 @@ class _Expander:
         version = found[index]
         return value if version is None else version
 
-    def _scalar(self, name: str, like: GValue, operands: Sequence[GValue], into: list[GOp]) -> GValue:
-        op = GOp(name, operands, [GValue(like.type)], line=self.loop.line, path=self.loop.path)
+    def _ahead(self, index: GValue, iterations: int, into: list[GOp]) -> GValue:
+        """The loop's index some iterations on from `index`."""
+        step = self.loop.operands[2]
+        if iterations > 1:
+            count = GOp("arith.constant", (), [GValue(index.type)], {"value": iterations})
+            product = GOp("arith.muli", (step, count.result), [GValue(index.type)])
+            into += (count, product)
+            step = product.result
+        op = GOp("arith.addi", (index, step), [GValue(index.type)], line=self.loop.line, path=self.loop.path)
         into.append(op)
         return op.result
 
@@ -119,9 +126,9 @@ class _Expander:
             if not defined_inside(value, loop):
                 for later in range(1, self.last):
                     self._set(arg, value, later)
-        lower, _, step = loop.operands[:3]
+        lower = loop.operands[0]
         for part in range(self.last):
-            index = lower if part == 0 else self._scalar("arith.addi", lower, (lower, step), self.before)
+            index = lower if part == 0 else self._ahead(lower, part, self.before)
             self._set(body.args[0], index, part)
             for op, stage in self.order:
                 if stage > part:
@@ -203,7 +210,8 @@ class _Expander:
                 producer, _ = definition_and_distance(loop, value)
                 made = self.stage.get(producer) if producer is not None else None
                 if made is not None and made < self.last:
-                    condition = GOp("arith.cmpi", (block.args[0], loop.operands[1]), [GValue(_BOOL)])
+                    inside = (block.args[0], loop.operands[1])
+                    condition = GOp("arith.cmpi", inside, [GValue(_BOOL)], {"predicate": "slt"})
                     chosen = GOp(
                         "arith.select", (condition.result, source, block.args[position + 1]), [_like(source)]
                     )
@@ -222,7 +230,8 @@ class _Expander:
     def peel(self, fresh: GOp) -> None:
         """Put the last stage once more behind the loop, under the condition that the loop ran at all."""
         block = fresh.body
-        condition = GOp("arith.cmpi", fresh.operands[:2], [GValue(_BOOL)], line=fresh.line, path=fresh.path)
+        condition = GOp("arith.cmpi", fresh.operands[:2], [GValue(_BOOL)], {"predicate": "slt"})
+        condition.line, condition.path = fresh.line, fresh.path
         after = [_like(result) for result in fresh.results]
         guard = GOp("scf.if", (condition.result,), after, line=fresh.line, path=fresh.path)
         for old, new in zip(fresh.results, after, strict=True):
@@ -261,7 +270,7 @@ class _Expander:
             if stage == self.last:
                 return block.args[0]
             if stage not in shifted:
-                shifted[stage] = self._scalar("arith.addi", value, (block.args[0], loop.operands[2]), ops)
+                shifted[stage] = self._ahead(block.args[0], self.last - stage, ops)
             return shifted[stage]
         source = value
         if value.block is body:

@@ -63,6 +63,7 @@ class Release:
     linear_scan: bool = False  # sizes are read from the linear layout
     atomic_scalar_always: bool = True  # a scalar atomic takes an element even if its result is not used
     atomic_tensor: Literal["none", "tile", "tensor"] = "none"  # where copies of the result must agree
+    atomic_shuffles: bool = False  # copies inside a warp are shuffled
     histogram: bool = False
     gather: bool = False
 
@@ -106,9 +107,7 @@ class Release:
     pipeline_extra_buffer: Literal["matrix_layout", "wgmma"] = "matrix_layout"  # which loads get one more
     late_use_needs_buffer: bool = False  # a use in a later cluster counts as one stage later
     tma_stage_multiple: bool = False  # a descriptor load's stage must be a multiple of 128 bytes
-    tcgen05_flag_through_loop: bool = (
-        False  # the use flag of an accumulator is followed into the next iteration
-    )
+    tcgen05_flag_through_loop: bool = False  # the use flag of an accumulator is followed into the next iteration
     tcgen05_checks_cycles: bool = False  # products that wait for each other are not pipelined
     tmem_forwards_before_hoisting: bool = False  # an accumulator that continues another one is that one
     tmem_operand_dense: bool = True  # left operands are packed in tensor memory
@@ -125,6 +124,11 @@ class Release:
     amd_widest_vector: bool = False  # users that differ in the vector only share buffers
     amd_linear_operands: bool = False  # operands of scaled dots count as operands
     amd_padded_copies: bool = False
+
+    # After the pipeliner.
+    allocs_stay_behind_writes: bool = False  # memory for a loaded tile is not taken before a write in between
+    hoists_accumulators_twice: bool = False  # accumulators leave loops once more behind the pipeliner
+    lowers_tma_before_layouts: bool = False  # descriptor accesses get their tiles before conversions go
 
     # Allocation of shared memory.
     allocation_alignment: Literal["by_size", "by_encoding"] = "by_size"
@@ -202,6 +206,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "carried_share_cluster": False,
     }),
     (3, 5, {
+        "hoists_accumulators_twice": True,
         "join_widens_k": True,
         "tcgen05_min_k": True,
         "min_dot_mn": 1,
@@ -216,6 +221,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_linear_operands": True,
     }),
     (3, 6, {
+        "lowers_tma_before_layouts": True,
         "bf16_splits": True,
         "fp64_mma": True,
         "hoists_only_dot_operands": False,
@@ -250,6 +256,8 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_small_loads": ("gfx950", "gfx11", "gfx12"),
     }),
     (3, 9, {
+        "allocs_stay_behind_writes": True,
+        "atomic_shuffles": True,
         "swizzle_tries_lane_orders": True,
         "locality_keeps_order": True,
         "views_to_shared_linear": True,

@@ -9,9 +9,10 @@ from __future__ import annotations
 from tritonlint.compiler.encodings import DotOperand
 from tritonlint.compiler.graph import GOp, Graph, op_dominates
 from tritonlint.compiler.ops import writes_memory
+from tritonlint.compiler.releases import Release
 
 
-def reorder_instructions(graph: Graph) -> None:
+def reorder_instructions(graph: Graph, release: Release) -> None:
     """Move operations, in place."""
     for op in _named(graph, "ttg.convert_layout"):
         _sink_below_deallocs(op)
@@ -26,8 +27,11 @@ def reorder_instructions(graph: Graph) -> None:
     for op in _named(graph, "ttg.local_alloc"):
         if op.operands and op.operands[0].op is not None:
             source = op.operands[0].op
-            if source.name not in ("arith.constant", "tt.splat"):
-                op.move_after(source)
+            if source.name in ("arith.constant", "tt.splat"):
+                continue
+            if release.allocs_stay_behind_writes and _crosses_write(source, op):
+                continue
+            op.move_after(source)
     for name in ("tt.trans", "ttg.memdesc_trans"):
         for op in _named(graph, name):
             if op.operands[0].op is not None:
@@ -86,12 +90,17 @@ def _after_other_operand(op: GOp) -> None:
     other = dot.operands[0].op
     if other is None or other.name != "ttg.local_load" or not op_dominates(op, other):
         return
-    block = op.block
+    if not _crosses_write(op, other):
+        op.move_after(other)
+
+
+def _crosses_write(first: GOp, second: GOp) -> bool:
+    """Whether something between the two operations, or around the second one, may write memory."""
+    block = first.block
     assert block is not None
-    place = other.ancestor_in(block)
+    place = second.ancestor_in(block)
     if place is None:
-        return
-    start, end = block.ops.index(op), block.ops.index(place)
-    if any(writes_memory(between) for between in block.ops[start + 1 : end + 1]):
-        return
-    op.move_after(other)
+        return True
+    start, end = block.ops.index(first), block.ops.index(place)
+    last = end if place is second else end + 1
+    return any(writes_memory(between) for between in block.ops[start + 1 : last])
