@@ -236,9 +236,7 @@ def _cta(params: dict[str, Any], rank: int) -> enc.CtaLayout | None:
     if params.get("CGALayout"):
         return enc.CtaLayout(rank, tuple(_ints(b) for b in params["CGALayout"]))
     if "CTAsPerCGA" in params:
-        return enc.cta_layout(
-            _ints(params["CTAsPerCGA"]), _ints(params["CTASplitNum"]), _ints(params["CTAOrder"])
-        )
+        return enc.cta_layout(_ints(params["CTAsPerCGA"]), _ints(params["CTASplitNum"]), _ints(params["CTAOrder"]))
     return None
 
 
@@ -458,9 +456,7 @@ def parse_element(c: Cursor, aliases: dict[str, Any]) -> str:
 _VALUE = re.compile(r"%[\w$.-]+(?:#\d+)?")
 _RESULTS = re.compile(r"^((?:%[\w$.-]+(?::\d+)?)(?:, %[\w$.-]+(?::\d+)?)*) = ")
 _NAME = re.compile(r'"?([a-z_]+(?:\.[A-Za-z_0-9]+)+)"?')
-_PREDICATE = re.compile(
-    r"(slt|sle|sgt|sge|ult|ule|ugt|uge|eq|ne|oeq|ogt|oge|olt|ole|one|ord|ueq|une|uno|false|true),"
-)
+_PREDICATE = re.compile(r"(slt|sle|sgt|sge|ult|ule|ugt|uge|eq|ne|oeq|ogt|oge|olt|ole|one|ord|ueq|une|uno|false|true),")
 
 
 class Reader:
@@ -1038,42 +1034,50 @@ def braces(text: str) -> list[str]:
 
 
 def linear_blocks(blocks: list[tuple[str, GBlock]]) -> GBlock:
-    """One block out of several, where branches only leave the program early or go straight on."""
+    """One block out of several, where branches only leave the program early or go straight on.
+
+    A branch to a block that returns becomes cf.early_return, after a conditional with what that block does.
+    """
     first = blocks[0][1]
     if len(blocks) == 1:
         return first
     by_name = dict(blocks)
-    returning = {
-        name
-        for name, block in blocks
-        if len(block.ops) == 1 and block.ops[0].name == "tt.return" and not block.args
-    }
+    leaving = {name for name, block in blocks[1:] if block.ops[-1].name == "tt.return" and not block.args}
+    if len(blocks) > 2 and blocks[-1][0] in leaving:
+        leaving.discard(blocks[-1][0])
     seen = {blocks[0][0]}
-    while True:
+    while first.ops[-1].name != "tt.return":
         last = first.ops[-1]
-        if last.name == "tt.return":
-            return first
         targets = last.attrs.get("successors", [])
         if last.attrs.get("has_block_args") or not targets:
             raise Unsupported("branch with values")
-        if last.name == "cf.br":
-            target = targets[0]
-        else:
-            leaving = [t for t in targets if t in returning]
-            going = [t for t in targets if t not in returning]
-            if len(leaving) != 1 or len(going) != 1:
+        target = targets[0]
+        if last.name == "cf.cond_br":
+            gone = [t for t in targets if t in leaving]
+            going = [t for t in targets if t not in leaving]
+            if len(gone) != 1 or len(going) != 1:
                 raise Unsupported("branch")
             target = going[0]
-        condition = last.operands[:1]
+            condition = last.operands[0]
+            done = [op for op in by_name[gone[0]].ops if op.name != "tt.return"]
+            if done:
+                conditional = GOp("scf.if", [condition])
+                inner = conditional.add_block()
+                conditional.add_block()
+                for op in done:
+                    op.detach()
+                    op.append_to(inner)
+                GOp("scf.yield").append_to(inner)
+                conditional.append_to(first)
+            GOp("cf.early_return", [condition]).append_to(first)
         last.erase()
-        if condition:
-            GOp("cf.early_return", condition).append_to(first)
         if target in seen:
             raise Unsupported("loop of blocks")
         seen.add(target)
         for op in list(by_name[target].ops):
             op.detach()
             op.append_to(first)
+    return first
 
 
 def parse_module(text: str) -> Graph:

@@ -44,7 +44,8 @@ def accelerate_matmul(graph: Graph, target: Target, release: Release) -> None:
 
     capability = target.capability
     lower_scaled_dots(graph, capability, release)
-    for op in [op for op in graph.walk() if op.name == "tt.dot"]:
+    # The last dot first: chained ones take over its warps.
+    for op in reversed([op for op in graph.walk_post() if op.name == "tt.dot"]):
         if op.block is not None and not isinstance(op.results[0].encoding, NvidiaMma):
             accelerate_dot(op, graph, capability, release)
     erase_dead(graph)

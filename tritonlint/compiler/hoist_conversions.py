@@ -12,6 +12,7 @@ from tritonlint.compiler.inference import infer_src
 from tritonlint.compiler.ops import DOTS, VIEWS, is_elementwise, is_pure
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.rematerialize import Rematerialization, Slice, Use, convert_cost
+from tritonlint.compiler.to_linear import to_linear
 
 _EXTENSIONS = frozenset({"arith.extsi", "arith.extui", "arith.extf", "tt.broadcast", "tt.expand_dims"})
 _LOADS = frozenset({"tt.load", "tt.descriptor_load", "tt.descriptor_gather"})
@@ -72,7 +73,13 @@ def _above_extension(pass_: Rematerialization, convert: GOp, disable_splitting: 
     if not pass_.is_beneficial(convert, slice_, cost, disable_splitting):
         return False
     old = extension.results[0]
-    new_source = _insert_convert(extension.operands[0], source, convert, extension)
+    new_source = extension.operands[0]
+    if not (
+        pass_.release.leaves_out_trivial_converts
+        and extension.name == "tt.broadcast"
+        and to_linear(new_source.encoding, new_source.shape) == to_linear(source, new_source.shape)
+    ):
+        new_source = _insert_convert(new_source, source, convert, extension)
     copy = extension.clone().insert_before(extension)
     copy.set_operand(0, new_source)
     copy.results[0].encoding = encoding
@@ -175,7 +182,9 @@ def _dot_operand(pass_: Rematerialization, convert: GOp) -> bool:
             inner.values[value] = None
         else:
             return False
-    if not inner.values and slice_.existing.get((convert.operands[0], target)) is None:
+    if not inner.values and not (
+        pass_.release.hoisting_takes_existing and slice_.existing.get((convert.operands[0], target))
+    ):
         return False
     mapping: dict[GValue, GValue] = {}
     for op in loads:

@@ -18,7 +18,6 @@ from tritonlint.compiler.inference import (
     infer_src,
     is_expensive_load_or_store,
 )
-from tritonlint.compiler.layout_properties import elements_per_thread
 from tritonlint.compiler.ops import DOTS, has_same_encoding
 from tritonlint.compiler.releases import Release
 
@@ -29,7 +28,7 @@ _SPREAD_TO = frozenset(
 _STEPS = 200_000
 
 
-def is_layout_anchor(op: GOp, graph: Graph) -> bool:
+def is_layout_anchor(op: GOp, graph: Graph, release: Release) -> bool:
     """Whether the encoding of the operation's result is to be kept."""
     name = op.name
     if name in ("tt.load", "tt.store"):
@@ -38,6 +37,8 @@ def is_layout_anchor(op: GOp, graph: Graph) -> bool:
         return True
     if name in ("tt.atomic_rmw", "tt.atomic_cas", "ttng.tmem_load"):
         return True
+    if name == "tt.reshape" and release.reordering_reshapes_are_anchors:
+        return bool(op.attrs.get("allow_reorder"))
     if name in ("tt.gather", "tt.reshape"):
         return bool(op.attrs.get("efficient_layout"))
     return False
@@ -65,7 +66,7 @@ class _Propagation:
             if arg.is_tensor:
                 self.layouts[arg] = {arg.encoding: None}
         for op in self.graph.walk():
-            if op.results and is_layout_anchor(op, self.graph):
+            if op.results and is_layout_anchor(op, self.graph, self.release):
                 for result in op.results:
                     if result.is_tensor:
                         self.layouts[result] = {result.encoding: None}
@@ -134,7 +135,11 @@ class _Propagation:
         elif name == "tt.gather":
             if position == 1 and not user.attrs.get("efficient_layout"):
                 self.set_encoding(user.results, encodings, changed, user)
-        elif name == "tt.reshape" and user.attrs.get("efficient_layout"):
+        elif (
+            name == "tt.reshape"
+            and user.attrs.get("efficient_layout")
+            and self.release.efficient_reshapes_block
+        ):
             return
         elif has_same_encoding(user) or name in _SPREAD_TO:
             self.set_encoding(user.results, encodings, changed, user)
@@ -155,8 +160,6 @@ class _Propagation:
         for encoding in encodings:
             if isinstance(encoding, preferred):
                 return encoding
-        if self.release.conflicts_by_registers:
-            return min(encodings, key=lambda encoding: elements_per_thread(encoding, value.shape))
         return first
 
     # Rewriting

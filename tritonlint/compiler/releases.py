@@ -75,7 +75,6 @@ class Release:
     tcgen05_n_multiple: int = 8
 
     # Assignment of layouts.
-    conflicts_by_registers: bool = False  # of several candidate encodings, the one with the fewest registers
     free_converts_cost_nothing: bool = False  # a conversion inside threads costs nothing
     remat_counts_registers: bool = False  # repeated arithmetic counts by registers of the new encoding
     hoists_into_conditionals: bool = False  # conversions move into branches
@@ -94,6 +93,9 @@ class Release:
     views_to_shared_linear: bool = False  # views of operands in memory given by bases become views of memory
     locality_keeps_order: bool = False  # thread-local reductions keep the order of elements
     bf16_splits: bool = False  # input precisions bf16x3 and bf16x6
+    reordering_reshapes_are_anchors: bool = True  # a reshape that may reorder keeps its encoding
+    efficient_reshapes_block: bool = False  # encodings do not spread through reshapes that are tuned
+    hoisting_takes_existing: bool = False  # a conversion to an operand is replaced by one that exists
 
     # Software pipelining.
     pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
@@ -107,7 +109,9 @@ class Release:
     pipeline_extra_buffer: Literal["matrix_layout", "wgmma"] = "matrix_layout"  # which loads get one more
     late_use_needs_buffer: bool = False  # a use in a later cluster counts as one stage later
     tma_stage_multiple: bool = False  # a descriptor load's stage must be a multiple of 128 bytes
-    tcgen05_flag_through_loop: bool = False  # the use flag of an accumulator is followed into the next iteration
+    tcgen05_flag_through_loop: bool = (
+        False  # the use flag of an accumulator is followed into the next iteration
+    )
     tcgen05_checks_cycles: bool = False  # products that wait for each other are not pipelined
     tmem_forwards_before_hoisting: bool = False  # an accumulator that continues another one is that one
     tmem_operand_dense: bool = True  # left operands are packed in tensor memory
@@ -241,6 +245,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "tcgen05_flag_through_loop": True,
     }),
     (3, 8, {
+        "efficient_reshapes_block": True,
         "tcgen05_int8": True,
         "remat_counts_registers": True,
         "free_converts_cost_nothing": True,
@@ -256,6 +261,8 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_small_loads": ("gfx950", "gfx11", "gfx12"),
     }),
     (3, 9, {
+        "hoisting_takes_existing": True,
+        "reordering_reshapes_are_anchors": False,
         "allocs_stay_behind_writes": True,
         "atomic_shuffles": True,
         "swizzle_tries_lane_orders": True,
@@ -264,7 +271,6 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "join_checks_packing": True,
         "leaves_out_trivial_converts": True,
         "shuffle_from_own_warp": True,
-        "conflicts_by_registers": True,
         "tma_stores_in_while": True,
         "tmem_forwards_before_hoisting": True,
     }),
