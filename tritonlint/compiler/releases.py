@@ -62,7 +62,7 @@ class Release:
     scan_free_in_one_warp: bool = False
     linear_scan: bool = False  # sizes are read from the linear layout
     atomic_scalar_always: bool = True  # a scalar atomic takes an element even if its result is not used
-    atomic_tensor: Literal["none", "tile", "tensor"] = "none"  # where copies of the result must agree
+    atomic_tensor: bool = False  # a tensor whose result is held in copies takes its own size
     atomic_shuffles: bool = False  # copies inside a warp are shuffled
     histogram: bool = False
     gather: bool = False
@@ -215,7 +215,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "tcgen05_min_k": True,
         "min_dot_mn": 1,
         "conversion": "swizzled",
-        "atomic_tensor": "tile",
+        "atomic_tensor": True,
         "loop_stages_reach_all_loads": True,
         "pipelines_scalar_loads": True,
         "amd_chained_dots": True,
@@ -231,7 +231,6 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "hoists_only_dot_operands": False,
         "remat_until_stable": True,
         "swizzle_conflicts_linear": True,
-        "atomic_tensor": "tensor",
         "swizzle_trims_to_word": True,
         "swizzle_keeps_wide_rounds": True,
         "wgmma_n_multiple": 16,

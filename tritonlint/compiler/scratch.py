@@ -15,12 +15,19 @@ from tritonlint.compiler.layout_properties import (
     bases_per_dim,
     contig_per_thread,
     cta_shape_of,
-    has_broadcast,
     threads_per_warp_of,
     warps_per_cta_of,
 )
-from tritonlint.compiler.linear import LANE, REGISTER, LinearLayout, dim_mask, dim_offsets, log2
-from tritonlint.compiler.padded import linear_tile
+from tritonlint.compiler.linear import (
+    LANE,
+    REGISTER,
+    WARP,
+    LinearLayout,
+    dim_mask,
+    dim_offsets,
+    free_masks,
+    log2,
+)
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.swizzle import swizzled_elements
 from tritonlint.compiler.target import Target
@@ -265,8 +272,9 @@ def atomic_scratch(
     size = max(8, bits_of(element)) // 8
     if encoding is None:
         return size
-    if release.atomic_tensor == "none" or not has_broadcast(encoding, shape):
+    if not release.atomic_tensor:
         return 0
-    if release.atomic_tensor == "tile":
-        return math.prod(linear_tile(encoding, shape)) * size
+    copies = free_masks(to_linear(encoding, shape))
+    if not any(copies[WARP:] if release.atomic_shuffles else copies):
+        return 0
     return math.prod(cta_shape_of(encoding, shape)) * size
