@@ -110,7 +110,8 @@ def contig_per_thread(layout: LinearLayout) -> tuple[int, ...]:
     at = 0
     registers = layout.register
     for dim in register_order(layout):
-        while at < len(registers) and registers[at] == contig[dim] << offsets[dim]:
+        size = layout.shape[dim]
+        while contig[dim] < size and at < len(registers) and registers[at] == contig[dim] << offsets[dim]:
             contig[dim] *= 2
             at += 1
     return tuple(contig)
