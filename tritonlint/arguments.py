@@ -2,7 +2,7 @@
 
 What is given (a comment, the launch, a job) holds. For the rest there are defaults, each listed as an
 assumption: pointers are *fp16 where the kernel has a dot or names a half-precision type and *fp32 else,
-aligned to 16 bytes; integers are i32 and divisible by 16; the stride of the innermost dimension is 1. """
+aligned to 16 bytes; integers are i32 and divisible by 16; the stride of the innermost dimension is 1."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from tritonlint.kernel.trace import ArgumentSpec
 from tritonlint.kernel_uses import Uses, uses_of
 from tritonlint.source.sites import KernelSource, LaunchSite
 from tritonlint.source.values import Knowledge, Known
+
+if TYPE_CHECKING:
+    from tritonlint.kernel.trace import ArgumentSpec
 
 # Names that kernels give to numbers with a fraction, where nothing in the kernel tells.
 _FLOAT = re.compile(
@@ -56,7 +59,7 @@ def arguments_of(
 
     `constants` are the compile-time values: what is in there is no run-time argument. `types` and `values`
     are given; `defaults` come from the settings (name or pattern to type). `divisible` None: unknown values
-    are taken to be divisible by 16. `launch_texts` holds the source of each argument at the launch. """
+    are taken to be divisible by 16. `launch_texts` holds the source of each argument at the launch."""
     uses = kernel_uses(kernel)
     specs: dict[str, ArgumentSpec] = {}
     more: dict[str, object] = {}
@@ -102,6 +105,8 @@ def arguments_of(
 
 
 def _given(name: str, text: str, divisible: frozenset[str] | None, special: bool) -> ArgumentSpec:
+    from tritonlint.kernel.trace import ArgumentSpec
+
     number = text.startswith(("*", "i", "u"))
     aligned = number and special and text != "i1" and (divisible is None or name in divisible)
     return ArgumentSpec(text, aligned)
@@ -109,6 +114,8 @@ def _given(name: str, text: str, divisible: frozenset[str] | None, special: bool
 
 def _of_value(value: bool | int | float, given: str | None, special: bool) -> ArgumentSpec:
     """As the launcher types a Python number."""
+    from tritonlint.kernel.trace import ArgumentSpec
+
     if isinstance(value, bool):
         return ArgumentSpec(given or "i1")
     if isinstance(value, float):

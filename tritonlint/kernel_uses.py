@@ -76,6 +76,7 @@ class _Reader:
         self.uses = uses
         self.names = names
         self.depth = depth
+        self.tiles = frozenset(parameter.name for parameter in kernel.parameters if parameter.constexpr)
         self.addresses: list[_Value] = []
 
     # --- statements
@@ -161,7 +162,7 @@ class _Reader:
             for side, other in ((left, right), (right, left)):
                 if any(term.loaded for term in other) or isinstance(node.op, ast.Div):
                     self.uses.floats.update(name for term in side if term.single for name in term.names)
-                elif not data and any(term.lanes for term in other):
+                elif not data and any(term.lanes or term.names & self.tiles for term in other):
                     self.integer(side)
             if isinstance(node.op, ast.Mult):
                 made = self.product(both)

@@ -1,4 +1,7 @@
-"""From a candidate of a plan to its estimate on a GPU: trace, compile, count. Keeps what candidates share."""
+"""From a candidate of a plan to its estimate on a GPU: trace, compile, count. Keeps what candidates share.
+
+The tracer and the compiler model are imported when something is traced: `configs` needs neither.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tritonlint.arguments import Arguments, arguments_of
-from tritonlint.compiler.compile import compiled as compile_trace
 from tritonlint.compiler.compiled import Compiled
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.releases import release
@@ -16,7 +18,6 @@ from tritonlint.estimate_record import Estimate
 from tritonlint.estimating import build
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.kernel.ir import Trace
-from tritonlint.kernel.trace import trace as trace_kernel
 from tritonlint.rule import EstimateOf
 from tritonlint.source.sites import Candidate, KernelSource, LaunchPlan
 from tritonlint.source.text import Lines, split_lines
@@ -63,6 +64,8 @@ class Model:
             target.arch,
         )
         if key not in self._traces:
+            from tritonlint.kernel.trace import trace as trace_kernel
+
             self._kept.append(launch.kernel)
             self._traces[key] = trace_kernel(
                 launch.kernel,
@@ -77,6 +80,8 @@ class Model:
     def compiled(self, trace: Trace, options: Options, target: Target, model: ModelName) -> Compiled:
         key = (id(trace), _frozen(_plain_options(options)), target.arch, model)
         if key not in self._compiled:
+            from tritonlint.compiler.compile import compiled as compile_trace
+
             self._kept.append(trace)
             answer = compile_trace(trace, options, target, release(*self.triton))
             if model == "textbook":
