@@ -237,4 +237,3 @@ def _walk(block: ir.Block, in_loop: bool) -> list[tuple[ir.Op, bool]]:
         for inner in reversed(op.blocks):
             stack.extend((child, around) for child in reversed(inner.ops))
     return found
-

@@ -47,7 +47,8 @@ def _copy_scales(op: GOp) -> None:
         if scales.memory != "shared":
             continue
         split = cta_of(scales.encoding)
-        encoding = TensorMemoryScales(*(split.split[:2] if split is not None else (1, 1)))
+        parts = split.split if split is not None else (1, 1)
+        encoding = TensorMemoryScales(parts[0], parts[1])
         block = min(128, rows) if position == _SCALES.start else rows
         shape = (block, scales.type.elements // block)
         copy = memory_value(shape, scales.type.element, encoding, memory="tensor")

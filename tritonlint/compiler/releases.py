@@ -118,6 +118,18 @@ class Release:
     tma_stores_in_while: bool = False  # staging tiles of descriptor stores also leave while loops
     peels_tcgen05_epilogue: bool = False  # the last iteration of a loop that waits for tcgen05 is peeled
 
+    # Matrix instructions of AMD.
+    amd_chain: Literal["any", "head_tail"] = "any"  # any other dot nearby counts as chained
+    amd_chains_across_iterations: bool = False  # a chain may close through the loop's carried values
+    amd_transposed: Literal["chained", "always", "not_fp8", "not_broadcast"] = "chained"  # mfma results
+    amd_xf32: bool = False  # tf32 products on gfx942
+    amd_wide_instructions: bool = False  # gfx950's own, twice as deep, and those that take scales
+    amd_tiles_per_warp: bool = False  # small chained tiles on gfx950
+    amd_transposed_operands: bool = (
+        False  # a chained dot with a transposed operand B reads it in other pieces
+    )
+    amd_wmma_transposed: bool = False
+
     # Software pipelining on AMD.
     amd_pipeliner: Literal["registers", "streams"] = "registers"
     amd_async_copy: tuple[str, ...] = ()  # architectures whose loads are copied straight to LDS
@@ -166,6 +178,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 1, {}),
     (3, 2, {
+        "amd_transposed": "always",
         "wgmma_min_k": True,
         "amd_num_stages": 2,
         "min_dot_k": ((8, 16), (16, 16), (32, 16), (64, 16)),
@@ -180,6 +193,10 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_pipeliner": "streams",
     }),
     (3, 3, {
+        "amd_chain": "head_tail",
+        "amd_transposed": "not_fp8",
+        "amd_xf32": True,
+        "amd_wide_instructions": True,
         "scales_transposed_left": True,
         "fma_before_ampere": True,
         "mma_v2_balanced_warps": True,
@@ -210,6 +227,10 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "carried_share_cluster": False,
     }),
     (3, 5, {
+        "amd_transposed": "not_broadcast",
+        "amd_tiles_per_warp": True,
+        "amd_transposed_operands": True,
+        "amd_wmma_transposed": True,
         "hoists_accumulators_twice": True,
         "join_widens_k": True,
         "tcgen05_min_k": True,
@@ -225,6 +246,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_linear_operands": True,
     }),
     (3, 6, {
+        "amd_transposed_operands": False,
         "lowers_tma_before_layouts": True,
         "bf16_splits": True,
         "fp64_mma": True,
@@ -244,6 +266,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "tcgen05_flag_through_loop": True,
     }),
     (3, 8, {
+        "amd_chains_across_iterations": True,
         "efficient_reshapes_block": True,
         "tcgen05_int8": True,
         "remat_counts_registers": True,

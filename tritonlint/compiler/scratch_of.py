@@ -28,9 +28,7 @@ def scratch_by_op(target: Target, release: Release) -> Callable[[GOp], int]:
         if name == "ttg.convert_layout":
             source = op.operands[0]
             element = source.type.element
-            return scratch_bytes(
-                source.encoding, op.result.encoding, source.shape, element, target, release
-            )
+            return scratch_bytes(source.encoding, op.result.encoding, source.shape, element, target, release)
         if name in ("tt.reduce", "tt.scan"):
             source = op.operands[0]
             elements = tuple(value.type.element for value in op.operands)

@@ -1,0 +1,103 @@
+"""What keeps the model from being exact for a kernel: each such construct with its line, in plain words."""
+
+from __future__ import annotations
+
+from tritonlint.compiler.options import Options
+from tritonlint.compiler.releases import Release
+from tritonlint.compiler.target import Target
+from tritonlint.kernel import ir
+
+MODELLED = frozenset({
+    "scf.for", "scf.if", "scf.while", "scf.yield", "scf.condition", "cf.early_return", "tt.return",
+    "tt.reduce.return", "tt.scan.return", "tt.make_range", "tt.get_program_id", "tt.get_num_programs",
+    "tt.splat", "tt.unsplat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans", "tt.join",
+    "tt.split", "tt.cat", "tt.addptr", "tt.load", "tt.store", "tt.dot", "tt.reduce", "tt.scan",
+    "tt.histogram", "tt.gather", "tt.atomic_rmw", "tt.atomic_cas", "tt.bitcast", "tt.fp_to_fp",
+    "tt.int_to_ptr", "tt.ptr_to_int", "tt.clampf", "tt.mulhiui", "tt.precise_sqrt", "tt.precise_divf",
+    "tt.extern_elementwise", "tt.elementwise_inline_asm", "tt.print", "tt.assert",
+    "tt.make_tensor_descriptor", "tt.descriptor_load", "tt.descriptor_store", "tt.descriptor_reduce",
+    "tt.descriptor_gather", "tt.descriptor_scatter", "gpu.barrier", "ttg.barrier", "tt.debug_barrier",
+    "llvm.intr.assume", "ub.poison", "tt.poison",
+})  # fmt: skip
+"""Operations of a trace whose effect on shared memory is modelled, besides those of arith and math."""
+
+_LOADS = frozenset({"tt.load", "tt.descriptor_load", "tt.descriptor_gather"})
+
+
+def reasons_of(trace: ir.Trace, options: Options, target: Target, release: Release) -> tuple[str, ...]:
+    """Why the answer for the trace may differ from the compiler's; () where it does not."""
+    found: list[str] = []
+    if not release.known:
+        found.append(
+            f"Triton {release.major}.{release.minor} is newer than the newest release that is modelled"
+        )
+    found += [f"line {gap.line}: {gap.construct}: {gap.reason}" for gap in trace.gaps]
+    found += [f"line {error.line}: {error.message}" for error in trace.errors]
+    if target.is_nvidia and target.capability < 80:
+        found.append(f"{target.arch} is not modelled")
+    if options.num_ctas > 1:
+        found.append("clusters (num_ctas above 1) are not modelled to the byte")
+    for name in ("num_consumer_groups", "enable_warp_specialization"):
+        if options.extra.get(name):
+            found.append(f"the option {name} is not modelled")
+    for op in walk(trace.function.body):
+        if op.name == "scf.for" and op.attrs.get("warp_specialize") and target.is_nvidia:
+            found.append(f"line {op.line}: warp specialization is not modelled to the byte")
+        elif not _is_modelled(op):
+            found.append(f"line {op.line}: {op.name} is not modelled")
+    return tuple(dict.fromkeys(found))
+
+
+def walk(block: ir.Block) -> list[ir.Op]:
+    """All operations of a block, those inside others included, but not what combines elements."""
+    found: list[ir.Op] = []
+    stack = list(reversed(block.ops))
+    while stack:
+        op = stack.pop()
+        found.append(op)
+        if op.name in ("tt.reduce", "tt.scan", "tt.map_elementwise"):
+            continue
+        for inner in reversed(op.blocks):
+            stack.extend(reversed(inner.ops))
+    return found
+
+
+def sure_loads(trace: ir.Trace, target: Target) -> frozenset[tuple[int, str]] | None:
+    """(line, path) of the loads of loops in which everything is traced and modelled; None for all of them.
+
+    A gap counts as inside a loop up to the next operation behind it, since the last statements of a body may
+    have left no operation.
+    """
+    unsure = [(gap.line, gap.path) for gap in trace.gaps]
+    for op in walk(trace.function.body):
+        specialized = op.name == "scf.for" and op.attrs.get("warp_specialize") and target.is_nvidia
+        if specialized or not _is_modelled(op):
+            unsure.append((op.line, op.path))
+    if not unsure:
+        return None
+    if any(path for _, path in unsure):
+        return frozenset()
+    lines = [line for line, _ in unsure]
+    sure: set[tuple[int, str]] = set()
+    _collect(trace.function.body, 0, 1 << 60, lines, sure)
+    return frozenset(sure)
+
+
+def _collect(block: ir.Block, first: int, last: int, unsure: list[int], sure: set[tuple[int, str]]) -> None:
+    """Add the loads of a block that stands in lines [first, last] to `sure`, unless an unsure line is
+    there."""
+    is_sure = first > 0 and not any(first <= line <= last for line in unsure)
+    for position, op in enumerate(block.ops):
+        if is_sure and op.name in _LOADS:
+            sure.add((op.line, op.path))
+        if op.name == "scf.for":
+            after = [later.line for later in block.ops[position + 1 :] if later.line > op.line]
+            for inner in op.blocks:
+                _collect(inner, op.line, min([*after, last + 1]) - 1, unsure, sure)
+        elif op.name in ("scf.if", "scf.while"):
+            for inner in op.blocks:
+                _collect(inner, first, last, unsure, sure)
+
+
+def _is_modelled(op: ir.Op) -> bool:
+    return op.name in MODELLED or op.name.startswith(("arith.", "math."))
