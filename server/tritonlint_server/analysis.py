@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.finding import Certainty, Finding
+from tritonlint.source.text import MAX_BYTES
 from tritonlint_server.sites import Survey
 
 if TYPE_CHECKING:
@@ -51,6 +52,21 @@ class Analysis:
     cancelled: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Which files below these folders are worth reading?"""
+
+    path: str  # the first folder, for messages
+    folders: tuple[str, ...]
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    paths: tuple[str, ...] = ()
+    settings_error: str = ""
+
+
 class Analyser:
     """Keeps what several requests share: settings and targets, for as long as their signature stays."""
 
@@ -69,6 +85,26 @@ class Analyser:
             return Analysis(settings_error=str(error))
         except Exception as error:
             return Analysis(failure=f"{type(error).__name__}: {error}")
+
+    def listing(self, listing: Listing) -> Listed:
+        """The files that the command line would read in those folders, and that speak of Triton. Never
+        raises."""
+        from tritonlint.discovery import discover
+        from tritonlint.lint import relevant
+        from tritonlint.settings import Resolver, SettingsError
+
+        paths: list[str] = []
+        try:
+            found = discover(listing.folders, Resolver(_settings_fields(listing.overrides)))
+        except SettingsError as error:
+            return Listed(settings_error=str(error))
+        for path in found.files:
+            try:
+                if os.path.getsize(path) <= MAX_BYTES and relevant(path, Path(path).read_bytes()):
+                    paths.append(path)
+            except OSError:
+                continue
+        return Listed(tuple(paths))
 
     def _run(self, request: Request, cancelled: Callable[[], bool]) -> Analysis:
         from tritonlint.lint import lint_source

@@ -17,7 +17,8 @@ def main() -> int:
     status is 0 after an orderly shutdown, else 1."""
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(name)s: %(message)s")
     # Bodies of messages are logged below that, and `print` would end up between them.
-    logging.getLogger("pygls").setLevel(logging.ERROR)
+    logging.getLogger("pygls").setLevel(logging.WARNING)
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_unexpected)
     stdin, stdout = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     sys.stdout = sys.stderr
     worker = Worker()  # first, since it starts up while pygls is imported
@@ -30,6 +31,14 @@ def main() -> int:
     # Threads that read may be blocked for good; nothing of what they hold is worth waiting for.
     sys.stderr.flush()
     os._exit(code)
+
+
+def _unexpected(record: logging.LogRecord) -> bool:
+    """False for what pygls logs with a trace though it is an answer like others: the document changed."""
+    from tritonlint_server.errors import ContentModified, ServerCancelled
+
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, (ContentModified, ServerCancelled))
 
 
 async def _serve(worker: Worker, stdin: object, stdout: object) -> int:

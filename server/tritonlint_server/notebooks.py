@@ -7,6 +7,7 @@ import json
 
 from lsprotocol import types as lsp
 
+from tritonlint.source.text import load
 from tritonlint_server.buffer import Buffer
 from tritonlint_server.documents import Document, Documents, Unit
 from tritonlint_server.positions import Encoding
@@ -80,3 +81,12 @@ def as_file(unit: Unit) -> str:
     does in the client's own text."""
     cells = [{"cell_type": "code", "source": document.buffer.text} for document in unit.documents]
     return json.dumps({"cells": cells, "metadata": {}})
+
+
+def unopened(uri: str, path: str) -> Unit | None:
+    """A file that is not open, as a unit. None for what cannot be read, and for notebooks: their cells have
+    no URIs as long as they are closed."""
+    if path.endswith(".ipynb"):
+        return None
+    file = load(path)
+    return Unit(uri, path, [Document(uri, "python", None, Buffer(file.text))])

@@ -13,9 +13,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
-from tritonlint_server.analysis import Analysis, Request
+from tritonlint_server.analysis import Listing, Request
 from tritonlint_server.frames import FrameWriter, read_frame
 
 RESTARTS = 1
@@ -28,11 +28,12 @@ class WorkerGone(Exception):
 
 @dataclass(slots=True)
 class Ticket:
-    """A request on its way. The future ends with an Analysis, or with WorkerGone."""
+    """A request on its way. The future ends with an Analysis (a Listed for a Listing), or with
+    WorkerGone."""
 
     number: int
     path: str
-    future: asyncio.Future[Analysis]
+    future: asyncio.Future[Any]
     since: float
 
 
@@ -63,7 +64,7 @@ class Worker:
         self._on_trouble = on_trouble
         self._listen()
 
-    def submit(self, request: Request) -> Ticket:
+    def submit(self, request: Request | Listing) -> Ticket:
         """Sends a request. To be called in the loop."""
         assert self._loop is not None
         ticket = Ticket(next(self._numbers), request.path, self._loop.create_future(), time.monotonic())
@@ -146,7 +147,7 @@ class Worker:
             except RuntimeError:
                 return
 
-    def _answer(self, number: int, answer: Analysis) -> None:
+    def _answer(self, number: int, answer: object) -> None:
         ticket = self._waiting.pop(number, None)
         if ticket is not None and not ticket.future.done():
             ticket.future.set_result(answer)

@@ -40,11 +40,11 @@ class Scheduler:
         self._worker = worker
         self._on_analysis = on_analysis
         self._entries: dict[str, _Entry] = {}
-        self._epoch = 0
+        self.epoch = 0
 
     def forget(self) -> None:
         """Every analysis is to be made again: something that they read changed on disk."""
-        self._epoch += 1
+        self.epoch += 1
 
     def changed(self, unit: Unit) -> None:
         """The text is another one: who waits for the old one's analysis is told at once."""
@@ -104,14 +104,14 @@ class Scheduler:
                 self._on_analysis(unit, analysis)
 
     def _state(self, unit: Unit) -> State:
-        return (unit.revision, signature(unit.path), self.configuration, self._epoch)
+        return (unit.revision, signature(unit.path), self.configuration, self.epoch)
 
     def _request(self, unit: Unit, state: State) -> Request:
         configuration = self.configuration
         return Request(
             unit.path if not unit.notebook or unit.path.endswith(".ipynb") else f"{unit.path}.ipynb",
             as_file(unit) if unit.notebook else unit.documents[0].buffer.text,
-            (state[1], self._epoch),
+            (state[1], self.epoch),
             configuration.gpus or None,
             configuration.triton,
             configuration.overrides,

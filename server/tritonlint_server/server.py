@@ -8,25 +8,14 @@ from typing import Any
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
-from tritonlint_server import configuration, sync
+from tritonlint.registry import registry
+from tritonlint_server import configuration, features, sync
+from tritonlint_server.errors import ServerCancelled
 from tritonlint_server.pool import Worker
 from tritonlint_server.scheduler import Outdated
 from tritonlint_server.session import Session
 from tritonlint_server.uris import key_of
-
-
-class ServerCancelled(JsonRpcException):
-    """The document changed while its diagnostics were made; the client is to ask again."""
-
-    CODE = int(lsp.LSPErrorCodes.ServerCancelled)
-    MESSAGE = "the document changed"
-
-
-class ContentModified(JsonRpcException):
-    """The document changed while the answer was made."""
-
-    CODE = int(lsp.LSPErrorCodes.ContentModified)
-    MESSAGE = "the document changed"
+from tritonlint_server.workspace import Workspace
 
 
 def create(worker: Worker) -> Session:
@@ -36,6 +25,7 @@ def create(worker: Worker) -> Session:
     _life(session)
     _files(session)
     _diagnostics(session)
+    features.register(session)
     return session
 
 
@@ -43,11 +33,15 @@ def _life(session: Session) -> None:
     @session.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
         session.begin(params)
+        if session.configuration.diagnostic_mode == "workspace":
+            _workspace(session)
 
     @session.feature(lsp.INITIALIZED)
     def initialized(params: lsp.InitializedParams) -> None:
         sync.watch_files(session)
         session.start(_fetch_configuration(session))
+        # Rules are loaded beside, for hover and completion.
+        asyncio.get_running_loop().run_in_executor(None, registry)
 
     @session.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def configured(params: lsp.DidChangeConfigurationParams) -> None:
@@ -80,6 +74,15 @@ async def _fetch_configuration(session: Session) -> bool:
     if session.configuration != before:
         session.refresh()
     return True
+
+
+def _workspace(session: Session) -> None:
+    workspace = Workspace(session)
+    session.on_end.append(workspace.stop)
+    if session.pull:
+        session.feature(lsp.WORKSPACE_DIAGNOSTIC)(workspace.pulled)
+    else:
+        session.on_refresh.append(lambda: session.start(workspace.push()))
 
 
 def _files(session: Session) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ from tritonlint_server.analysis import Analysis
 from tritonlint_server.configuration import Configuration
 from tritonlint_server.diagnostics import Abilities, abilities, of_unit, result_id
 from tritonlint_server.documents import Documents, Unit
+from tritonlint_server.errors import ContentModified, ServerCancelled
 from tritonlint_server.places import Places
 from tritonlint_server.pool import Worker
 from tritonlint_server.positions import Encoding
@@ -48,6 +50,10 @@ class Session(LanguageServer):
         self.can = Abilities()
         self.target: tuple[str, ...] = ()  # chosen in the editor; goes before its settings
         self.shown: dict[str, tuple[int, str, list[lsp.Diagnostic]]] = {}  # document -> (revision, id, items)
+        self.changes = 0  # counts what may have changed findings of files that are not open
+        self._changed = asyncio.Event()
+        self.on_end: list[Callable[[], None]] = []
+        self.on_refresh: list[Callable[[], None]] = []
         self.exit_code: int | None = None
         self.stopped = asyncio.Event()
         self._settings = Configuration()
@@ -80,6 +86,8 @@ class Session(LanguageServer):
         """Leaves the main loop."""
         if self.exit_code is None:
             self.exit_code = code
+            for stop in self.on_end:
+                stop()
         self.stopped.set()
 
     # --- settings
@@ -103,10 +111,23 @@ class Session(LanguageServer):
     def _apply(self) -> None:
         self.scheduler.configuration = replace(self._settings, gpus=self.target or self._settings.gpus)
 
+    def files_changed(self) -> None:
+        """Something that analyses read changed on disk."""
+        self.scheduler.forget()
+        self.refresh()
+
+    async def changed_since(self, changes: int) -> None:
+        """Returns once something changed after that count."""
+        while self.changes == changes:
+            await self._changed.wait()
+
     # --- telling the client
 
     def refresh(self) -> None:
         """Everything shown is to be asked for (or sent) again."""
+        self.changes += 1
+        self._changed.set()
+        self._changed = asyncio.Event()
         workspace = self.client_capabilities.workspace
         if workspace is not None:
             if self.pull and workspace.diagnostics and workspace.diagnostics.refresh_support:
@@ -117,6 +138,8 @@ class Session(LanguageServer):
                 self.workspace_code_lens_refresh(None)
         for unit in self.documents:
             self.push(unit)
+        for again in self.on_refresh:
+            again()
 
     def push(self, unit: Unit) -> None:
         """Sends the diagnostics of a unit once they are there, to a client that does not ask for them."""
@@ -170,6 +193,8 @@ class Session(LanguageServer):
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """A handler failed: for the log, not for a box in the user's way."""
+        if isinstance(error, (ServerCancelled, ContentModified)):
+            return
         self.window_log_message(
             lsp.LogMessageParams(lsp.MessageType.Error, f"{type(error).__name__}: {error}")
         )

@@ -94,8 +94,7 @@ def saved(session: Session, uri: str) -> None:
             session.push(unit)
     path = path_of(uri)
     if path is not None and (is_settings_file(path) or len(list(session.documents)) > 1):
-        session.scheduler.forget()
-        session.refresh()
+        session.files_changed()
 
 
 def files_changed(session: Session, uris: list[str]) -> None:
@@ -106,8 +105,7 @@ def files_changed(session: Session, uris: list[str]) -> None:
         # An open document's text is the editor's; its file matters to the others only.
         if all(key_of(uri) in open_keys for uri in uris) and len(open_keys) < 2:
             return
-        session.scheduler.forget()
-        session.refresh()
+        session.files_changed()
 
 
 def files_removed(session: Session, uris: list[str]) -> None:
@@ -118,8 +116,7 @@ def files_removed(session: Session, uris: list[str]) -> None:
             if key_of(unit.uri) == key_of(uri) or key_of(unit.uri).startswith(prefix):
                 _gone(session, unit)
         session.clear([uri])
-    session.scheduler.forget()
-    session.refresh()
+    session.files_changed()
 
 
 def watch_files(session: Session) -> None:

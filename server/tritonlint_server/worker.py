@@ -10,10 +10,11 @@ import sys
 import threading
 from collections.abc import Callable
 
-from tritonlint_server.analysis import Analyser, Request
+from tritonlint_server.analysis import Analyser, Listing, Request
 from tritonlint_server.frames import FrameWriter, read_frame
 
-# Messages: ("run", number, Request), ("cancel", number); answers: ("done", number, Analysis).
+# Messages: ("run", number, Request or Listing), ("cancel", number); answers: ("done", number, Analysis or
+# Listed).
 
 
 def main() -> None:
@@ -21,7 +22,7 @@ def main() -> None:
     stdin, stdout = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a stray print must not end up between the frames
     writer = FrameWriter(stdout)
-    jobs: queue.Queue[tuple[int, Request] | None] = queue.Queue()
+    jobs: queue.Queue[tuple[int, Request | Listing] | None] = queue.Queue()
     cancelled: set[int] = set()
 
     def listen() -> None:
@@ -41,7 +42,10 @@ def main() -> None:
     while (job := jobs.get()) is not None:
         number, request = job
         if number not in cancelled:
-            writer.write(("done", number, analyser.run(request, _asks(number, cancelled))))
+            if isinstance(request, Listing):
+                writer.write(("done", number, analyser.listing(request)))
+            else:
+                writer.write(("done", number, analyser.run(request, _asks(number, cancelled))))
         cancelled.discard(number)
 
 

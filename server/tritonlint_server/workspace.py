@@ -1,0 +1,149 @@
+"""Diagnostics of all files of the workspace, for who has asked for that in the settings.
+
+Files that are not open are linted by a second worker, so that what is being edited never waits. A request
+that has nothing new to say stays unanswered until something changed, since clients ask again at once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from typing import Any
+
+from lsprotocol import types as lsp
+
+from tritonlint_server.analysis import Analysis, Listed, Listing, Request
+from tritonlint_server.diagnostics import of_unit, result_id
+from tritonlint_server.notebooks import unopened
+from tritonlint_server.pool import Worker, WorkerGone
+from tritonlint_server.session import Session
+from tritonlint_server.uris import key_of, path_of, uri_of
+from tritonlint_server.watch import signature
+
+Report = lsp.WorkspaceFullDocumentDiagnosticReport | lsp.WorkspaceUnchangedDocumentDiagnosticReport
+_PART = 20  # files a partial result
+
+
+class Workspace:
+    """The scan of one session. The worker is started by the first scan."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._worker: Worker | None = None
+        self._kept: dict[str, tuple[Any, str, list[lsp.Diagnostic]]] = {}  # path -> (state, id, items)
+
+    def stop(self) -> None:
+        if self._worker is not None:
+            self._worker.stop()
+
+    async def pulled(self, params: lsp.WorkspaceDiagnosticParams) -> lsp.WorkspaceDiagnosticReport:
+        """One answer, in parts where the client wants them."""
+        before = {key_of(entry.uri): entry.value for entry in params.previous_result_ids}
+        while True:
+            change = self._session.changes
+            reports: list[Report] = []
+            sent = False
+            async for report in self._reports(before, params.work_done_token):
+                reports.append(report)
+                if params.partial_result_token is not None and len(reports) >= _PART:
+                    self._send(params.partial_result_token, reports)
+                    reports, sent = [], True
+            news = any(isinstance(one, lsp.WorkspaceFullDocumentDiagnosticReport) for one in reports)
+            if sent or news or not before:
+                return lsp.WorkspaceDiagnosticReport(items=reports)
+            await self._session.changed_since(change)
+
+    async def push(self) -> None:
+        """The same for a client that is sent its diagnostics."""
+        async for report in self._reports({}, None):
+            if isinstance(report, lsp.WorkspaceFullDocumentDiagnosticReport):
+                self._session.publish(report.uri, list(report.items))
+
+    def _send(self, token: lsp.ProgressToken, reports: list[Report]) -> None:
+        value = lsp.WorkspaceDiagnosticReportPartialResult(items=reports)
+        self._session.progress(lsp.ProgressParams(token, value))
+
+    async def _reports(
+        self, before: dict[str, str], token: lsp.ProgressToken | None
+    ) -> AsyncIterator[Report]:
+        listed = await self._list()
+        progress = self._session.work_done_progress
+        if token is not None:
+            progress.begin(token, lsp.WorkDoneProgressBegin("tritonlint", percentage=0))
+        known = set(before)
+        for number, path in enumerate(listed.paths):
+            uri = uri_of(path)
+            key = key_of(uri)
+            known.discard(key)
+            if self._session.documents.unit(uri) is not None:
+                continue  # asked for on its own
+            result, items = await self._file(path)
+            if token is not None:
+                share = 100 * (number + 1) // len(listed.paths)
+                step = lsp.WorkDoneProgressReport(message=os.path.basename(path), percentage=share)
+                progress.report(token, step)
+            if before.get(key) == result:
+                yield lsp.WorkspaceUnchangedDocumentDiagnosticReport(uri, result_id=result, kind="unchanged")
+            elif items or key in before:
+                yield lsp.WorkspaceFullDocumentDiagnosticReport(uri, items, kind="full", result_id=result)
+        for key in known:  # gone, or nothing to read any more
+            if self._session.documents.unit(key) is None:
+                yield lsp.WorkspaceFullDocumentDiagnosticReport(key, [], kind="full")
+        if token is not None:
+            progress.end(token, lsp.WorkDoneProgressEnd())
+
+    async def _list(self) -> Listed:
+        folders = self._session.workspace.folders.values()
+        paths = [path for folder in folders if (path := path_of(folder.uri)) is not None]
+        if not paths:
+            return Listed()
+        listing = Listing(paths[0], tuple(paths), self._session.configuration.overrides)
+        try:
+            found: Listed = await self._started().submit(listing).future
+        except WorkerGone:
+            return Listed()
+        if found.settings_error:
+            self._session.tell(
+                f"tritonlint settings: {found.settings_error}", lsp.MessageType.Error, once=True
+            )
+        return found
+
+    async def _file(self, path: str) -> tuple[str, list[lsp.Diagnostic]]:
+        """The diagnostics of a file as it is on disk, made again when it, its settings or the target
+        changed."""
+        session = self._session
+        try:
+            status = os.stat(path)
+        except OSError:
+            return "", []
+        configuration, epoch = session.configuration, session.scheduler.epoch
+        settings = signature(path)
+        state = (status.st_mtime_ns, status.st_size, settings, configuration, epoch)
+        kept = self._kept.get(path)
+        if kept is None or kept[0] != state:
+            request = Request(
+                path, None, (settings, epoch), configuration.gpus or None, configuration.triton,
+                configuration.overrides, configuration.certainty,
+            )  # fmt: skip
+            try:
+                analysis: Analysis = await self._started().submit(request).future
+            except WorkerGone:
+                return "", []
+            items = self._items(path, analysis)
+            kept = self._kept[path] = (state, result_id(items), items)
+        return kept[1], kept[2]
+
+    def _items(self, path: str, analysis: Analysis) -> list[lsp.Diagnostic]:
+        if not analysis.findings:
+            return []
+        unit = unopened(uri_of(path), path)
+        if unit is None:
+            return []
+        found = of_unit(unit, analysis, self._session.places, self._session.can)
+        return found[key_of(unit.uri)]
+
+    def _started(self) -> Worker:
+        if self._worker is None:
+            self._worker = Worker()
+            self._worker.attach(asyncio.get_running_loop(), self._session.tell)
+        return self._worker
