@@ -138,7 +138,7 @@ def _default(name: str, uses: Uses, annotation: str, defaults: Mapping[str, str]
         return None, ""
     if annotation.strip("'\"") in ("float", "tl.float32"):
         return "fp32", "default"
-    if name not in uses.integers and (name in uses.floats or _FLOAT.search(name)):
+    if _FLOAT.search(name) or (name in uses.floats and name not in uses.integers):
         return "fp32", "default"
     return "i32", "default, divisible by 16"
 

@@ -1,0 +1,131 @@
+"""FLOPs and bytes of a launch, counted on the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.samples import ADD, GEMM, HEAD, kernel
+from tritonlint.arguments import arguments_of
+from tritonlint.compiler.options import Options
+from tritonlint.compiler.target import Target
+from tritonlint.compiler.textbook import compiled as textbook
+from tritonlint.gpu.profile import find_gpu
+from tritonlint.kernel.trace import trace
+from tritonlint.model.waves import waves
+from tritonlint.source.values import Known
+from tritonlint.work import LaunchWork, measure
+
+GEMM_TILES = {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 8}
+
+
+def work(
+    source: str,
+    name: str,
+    constants: Mapping[str, Any],
+    grid: tuple[int, ...],
+    values: Mapping[str, int] | None = None,
+    types: Mapping[str, str] | None = None,
+) -> LaunchWork:
+    target = Target("sm_86")
+    arguments = arguments_of(
+        kernel(source, name),
+        constants=constants,
+        types=types or {},
+        values={key: Known(value) for key, value in (values or {}).items()},
+        defaults={},
+    )
+    traced = trace(
+        kernel(source, name),
+        arguments.specs,
+        {**constants, **arguments.constants},
+        target=target,
+        release=(3, 9),
+    )
+    assert traced.complete, traced.gaps
+    found = measure(traced, textbook((), Options(), target), grid, arguments.values)
+    assert found is not None
+    return found
+
+
+def test_a_large_product() -> None:
+    """4096^3 in tiles of 128x128: 2 M N K FLOPs, each matrix once, and every program its own strips."""
+    found = work(GEMM, "gemm", GEMM_TILES, (1024,), {"M": 4096, "N": 4096, "K": 4096})
+    assert found.flops == 137_438_953_472
+    assert found.bytes_min == 100_663_296
+    assert found.bytes_tiled == 2_181_038_080
+    assert found.operand == "fp16"
+
+
+def test_the_l2_lies_between_the_least_and_the_most() -> None:
+    found = work(GEMM, "gemm", GEMM_TILES, (1024,), {"M": 4096, "N": 4096, "K": 4096})
+    small, large = find_gpu("rtx3070"), find_gpu("h200")
+    by_gpu = [found.dram_bytes(gpu, waves(1024, gpu.multiprocessors or 1, 1)) for gpu in (small, large)]
+    assert by_gpu[0] is not None and by_gpu[1] is not None
+    assert (found.bytes_tiled or 0) > by_gpu[0] > by_gpu[1] >= (found.bytes_min or 0)
+
+
+def test_grouped_programs_share_more() -> None:
+    sizes = {"M": 8192, "N": 8192, "K": 8192}
+    plain = work(GEMM, "gemm", {**GEMM_TILES, "GROUP_M": 1}, (4096,), sizes)
+    grouped = work(GEMM, "gemm", GEMM_TILES, (4096,), sizes)
+    gpu = find_gpu("rtx3070")
+    wave = waves(4096, 46, 1)
+    assert (grouped.dram_bytes(gpu, wave) or 0) < (plain.dram_bytes(gpu, wave) or 0)
+
+
+def test_an_elementwise_kernel_moves_everything_once() -> None:
+    types = dict.fromkeys(("x_ptr", "y_ptr", "out_ptr"), "*fp16")
+    found = work(ADD, "add", {"BLOCK": 1024}, (16384,), {"n": 1 << 24}, types)
+    assert found.flops == 1 << 24
+    assert found.bytes_min == found.bytes_tiled == 3 * 2 * (1 << 24)
+    assert found.operand is None
+
+
+def test_more_programs_than_are_gone_through_one_by_one() -> None:
+    found = work(ADD, "add", {"BLOCK": 64}, (1 << 20,), {"n": 1 << 26})
+    assert found.bytes_min == found.bytes_tiled == 3 * 4 * (1 << 26)
+
+
+def test_unknown_strides_still_tell_tiles_apart() -> None:
+    """The strides are unknown, and yet rows of A are shared by all programs of a tile row."""
+    found = work(GEMM, "gemm", GEMM_TILES, (64,), {"M": 1024, "N": 1024, "K": 512})
+    assert found.bytes_min == 3 * 1024 * 1024 * 2 - 2 * 1024 * 512 * 2
+
+
+def test_an_unknown_trip_count_leaves_the_work_unknown() -> None:
+    found = work(GEMM, "gemm", GEMM_TILES, (64,), {"M": 1024, "N": 1024})
+    assert found.flops is None and found.bytes_min is None and found.bytes_tiled is None
+    assert any("how often the loop runs" in step for step in found.steps)
+
+
+def test_data_that_decides_leaves_the_work_unknown() -> None:
+    source = HEAD + (
+        "@triton.jit\ndef k(x, y, B: tl.constexpr):\n"
+        "    o = tl.arange(0, B)\n    n = tl.load(x)\n"
+        "    if n > 0:\n        tl.store(y + o, o)\n"
+    )
+    found = work(source, "k", {"B": 64}, (4,), types={"x": "*i32", "y": "*i32"})
+    assert found.flops is None
+
+
+def test_programs_that_loop_differently_are_summed() -> None:
+    """Program p goes round p times."""
+    source = HEAD + (
+        "@triton.jit\ndef k(x, y, B: tl.constexpr):\n"
+        "    o = tl.arange(0, B)\n"
+        "    for i in range(0, tl.program_id(0)):\n        tl.store(y + i * B + o, 1.0)\n"
+    )
+    found = work(source, "k", {"B": 64}, (5,), types={"y": "*fp32", "x": "i32"})
+    assert found.bytes_tiled == (0 + 1 + 2 + 3 + 4) * 64 * 4
+    assert found.bytes_min is None
+
+
+@pytest.mark.parametrize("grid", [(0,), (0, 4)])
+def test_an_empty_grid_has_no_work(grid: tuple[int, ...]) -> None:
+    target = Target("sm_86")
+    arguments = arguments_of(kernel(ADD, "add"), constants={"BLOCK": 64}, types={}, values={}, defaults={})
+    traced = trace(kernel(ADD, "add"), arguments.specs, {"BLOCK": 64}, target=target, release=(3, 9))
+    assert measure(traced, textbook((), Options(), target), grid, {}) is None
