@@ -104,7 +104,7 @@ def _to_mma(op: GOp, graph: Graph, version: int, capability: int, release: Relea
     fresh = result.like(encoding)
     if version == 3:
         any_order = a.type.element in ("fp16", "bf16")
-        if comes_from_load(a):
+        if not release.wgmma_left_in_registers or comes_from_load(a):
             a = shared_operand(a, 0, any_order)
         else:
             a = dot_operand(a, 0, a.type.bits, encoding, op)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tritonlint.compiler.convert_cleanup import clean_converts
-from tritonlint.compiler.encodings import DotOperand, NvmmaShared, SharedLinear, cta_of
+from tritonlint.compiler.encodings import DotOperand, NvidiaMma, NvmmaShared, SharedLinear, cta_of
 from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.inference import cta_permute, inverse_permutation
 from tritonlint.compiler.layout_properties import order_for_memory
@@ -224,10 +224,34 @@ def _replay_views_in_memory(operand: GValue) -> bool:
     return True
 
 
+def _wgmma(op: GOp, release: Release) -> bool:
+    if release.wgmma_left_in_registers:
+        return _mma(op, release)
+    return _take_left_operand(op)
+
+
+def _take_left_operand(op: GOp) -> bool:
+    """Up to 3.2: operand A that is the result of another wgmma leaves memory, if it fits as it lies."""
+    alloc = op.operands[0].op
+    if alloc is None or alloc.name != "ttg.local_alloc" or not alloc.operands:
+        return False
+    source = alloc.operands[0]
+    encoding = source.encoding
+    if not isinstance(encoding, NvidiaMma) or encoding.version != 3 or encoding.warps_per_cta[1] != 1:
+        return False
+    if source.type.bits not in (8, 16):
+        return False
+    operand = DotOperand(0, encoding, 32 // source.type.bits)
+    convert = GOp("ttg.convert_layout", [source], [source.like(operand)], line=op.line, path=op.path)
+    convert.insert_before(op)
+    op.set_operand(0, convert.result)
+    return True
+
+
 _PATTERNS: dict[str, Callable[[GOp, Release], bool]] = {
     "ttg.convert_layout": _swizzle_transposed_operand,
     "ttg.local_alloc": _alloc,
-    "ttng.warp_group_dot": _mma,
+    "ttng.warp_group_dot": _wgmma,
     "ttng.tc_gen5_mma": _mma,
     "ttng.tc_gen5_mma_scaled": _mma,
 }

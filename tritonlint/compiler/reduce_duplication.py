@@ -7,7 +7,7 @@ lib/Dialect/TritonGPU/Transforms/ReduceDataDuplication.cpp.
 from __future__ import annotations
 
 from tritonlint.compiler.conversion import scratch_bytes
-from tritonlint.compiler.encodings import DotOperand, cta_of
+from tritonlint.compiler.encodings import AmdMfma, DotOperand, NvidiaMma, cta_of
 from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.layout_properties import order_for_memory
 from tritonlint.compiler.pipeline_loads import swizzled_for_operand
@@ -24,7 +24,13 @@ def reduce_data_duplication(graph: Graph, target: Target, release: Release) -> N
         encoding = result.encoding
         if not isinstance(encoding, DotOperand):
             continue
-        if not scratch_bytes(source.encoding, encoding, source.shape, source.type.element, target, release):
+        if release.linear_layouts:
+            needed = scratch_bytes(
+                source.encoding, encoding, source.shape, source.type.element, target, release
+            )
+        else:
+            needed = not _stays_in_registers(source.encoding, encoding)
+        if not needed:
             continue
         shared = swizzled_for_operand(
             encoding,
@@ -39,3 +45,12 @@ def reduce_data_duplication(graph: Graph, target: Target, release: Release) -> N
             new.line, new.path = op.line, op.path
             new.insert_before(op)
         op.replace_with(load.results)
+
+
+def _stays_in_registers(source: object, operand: DotOperand) -> bool:
+    """Up to 3.1: the result of one product becomes operand A of the next one, warps being along M only."""
+    if isinstance(source, NvidiaMma):
+        return source.version != 2 or (source.warps_per_cta[1] == 1 and operand.parent == source)
+    if isinstance(source, AmdMfma):
+        return source.warps_per_cta[1] == 1 and source.is_transposed and operand.parent == source
+    return False

@@ -82,6 +82,7 @@ class Release:
     hoists_only_dot_operands: bool = True  # only conversions to operands of tensor cores move to loads
     leaves_out_trivial_converts: bool = False  # hoisting inserts no conversion between equal layouts
     mma_v2_balanced_warps: bool = False  # warps of mma.sync balance the repetitions along M and N
+    wgmma_left_in_registers: bool = False  # operand A that is not loaded goes to wgmma from registers at once
     wgmma_min_k: bool = False  # wgmma needs K of at least one instruction
     tcgen05_min_k: bool = False  # tcgen05 needs K of at least one instruction
     tcgen05_int8: bool = False  # int8 products on sm_100 run on tcgen05
@@ -96,6 +97,8 @@ class Release:
     reordering_reshapes_are_anchors: bool = True  # a reshape that may reorder keeps its encoding
     efficient_reshapes_block: bool = False  # encodings do not spread through reshapes that are tuned
     hoisting_takes_existing: bool = False  # a conversion to an operand is replaced by one that exists
+    coalesces_descriptors: bool = False  # descriptor loads and stores get wide rows too
+    reorders_broadcasts: bool = False  # elementwise operations move before broadcasts
 
     # Software pipelining.
     pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
@@ -170,6 +173,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (2, 3, {}),
     (3, 0, {
+        "reorders_broadcasts": True,
         "wgmma_to_operand_bits": (8, 16),
         "padded_inner_is_last": True,
         "histogram": True,
@@ -193,6 +197,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_pipeliner": "streams",
     }),
     (3, 3, {
+        "wgmma_left_in_registers": True,
         "amd_chain": "head_tail",
         "amd_transposed": "not_fp8",
         "amd_xf32": True,
@@ -227,6 +232,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "carried_share_cluster": False,
     }),
     (3, 5, {
+        "coalesces_descriptors": True,
         "amd_transposed": "not_broadcast",
         "amd_tiles_per_warp": True,
         "amd_transposed_operands": True,
