@@ -1,0 +1,88 @@
+"""The order of the layout passes, from TTIR to right before the software pipeliner, and after it (NVIDIA).
+
+make_ttir and make_ttgir of third_party/nvidia/backend/compiler.py. Passes that change nothing the model reads
+are left out: inlining (the tracer inlines), prefetching of operands from shared memory (the buffers live as
+long), the allocation of barriers that later passes own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tritonlint.compiler.accelerate_matmul import accelerate_matmul
+from tritonlint.compiler.canonicalize import canonicalize
+from tritonlint.compiler.coalesce_pass import coalesce
+from tritonlint.compiler.combine import combine, reorder_broadcast
+from tritonlint.compiler.cse import cse, loop_aware_cse
+from tritonlint.compiler.descriptor_layouts import assign_descriptor_layouts
+from tritonlint.compiler.dot_operands import optimize_dot_operands
+from tritonlint.compiler.f32_dot import split_f32_dots
+from tritonlint.compiler.encodings import Blocked
+from tritonlint.compiler.graph import GOp, Graph
+from tritonlint.compiler.licm import hoist_invariants
+from tritonlint.compiler.options import Options
+from tritonlint.compiler.reduce_duplication import reduce_data_duplication
+from tritonlint.compiler.releases import Release
+from tritonlint.compiler.remove_conversions import remove_conversions
+from tritonlint.compiler.reorder import reorder_instructions
+from tritonlint.compiler.target import Target
+from tritonlint.compiler.thread_locality import optimize_thread_locality
+from tritonlint.compiler.to_ttgir import to_ttgir
+
+
+def clean_ttir(graph: Graph, target: Target, release: Release) -> None:
+    """The TTIR passes, in place: what a traced kernel is before layouts are assigned."""
+    canonicalize(graph)
+    combine(graph)
+    if release.reorders_broadcasts:
+        reorder_broadcast(graph)
+    cse(graph)
+
+
+def layout_passes(
+    graph: Graph,
+    options: Options,
+    target: Target,
+    release: Release,
+    analyze: Callable[[Graph], Callable[[GOp], Blocked]],
+) -> None:
+    """Assign encodings to cleaned TTIR up to right before the software pipeliner, in place. `analyze` looks
+    at the addresses of a graph and gives the function that picks the coalesced encoding of an access."""
+    to_ttgir(graph, options.num_warps, target.warp_size, options.num_ctas)
+    coalesce(graph, analyze(graph), release)
+    assigned_passes(graph, target, release)
+
+
+def assigned_passes(graph: Graph, target: Target, release: Release) -> None:
+    """The part of `layout_passes` after loads and stores have their encodings."""
+    capability = target.capability
+    split_f32_dots(graph, release, capability >= 80)
+    remove_conversions(graph, release)
+    optimize_thread_locality(graph, release)
+    accelerate_matmul(graph, target, release)
+    remove_conversions(graph, release)
+    canonicalize(graph)
+    optimize_dot_operands(graph, release)
+    assign_descriptor_layouts(graph)
+    loop_aware_cse(graph)
+
+
+def before_pipeliner(graph: Graph, target: Target, release: Release) -> None:
+    """What runs between the fusing of loops and the assignment of latencies, in place."""
+    canonicalize(graph)
+    hoist_invariants(graph)
+    canonicalize(graph)
+
+
+def late_passes(graph: Graph, options: Options, target: Target, release: Release) -> None:
+    """What follows the software pipeliner, up to the allocation of shared memory, in place."""
+    canonicalize(graph)
+    loop_aware_cse(graph)
+    canonicalize(graph)
+    optimize_dot_operands(graph, release)
+    remove_conversions(graph, release)
+    reduce_data_duplication(graph, target, release)
+    reorder_instructions(graph, release)
+    loop_aware_cse(graph)
+    cse(graph)
+    canonicalize(graph)
