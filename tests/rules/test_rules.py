@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 from tritonlint_rules import RULES
@@ -22,9 +23,13 @@ MISSES = [
 ]
 
 
+@cache
+def lint_text(code: str, gpu: str, triton: str) -> FileResult:
+    return lint_source("example.py", code, Settings(), gpus=[gpu], triton=triton)
+
+
 def lint(case: Case, code: str | None = None) -> FileResult:
-    source = case.code if code is None else code
-    return lint_source("example.py", source, Settings(), gpus=[case.gpu], triton=case.triton)
+    return lint_text(case.code if code is None else code, case.gpu, case.triton)
 
 
 def of_rule(rule: Rule, case: Case) -> list[Finding]:
