@@ -127,7 +127,7 @@ class Model:
             return EstimateOf(candidate, gpu, self.triton, Options(), None, None, unknown)
         launch = self.launch(plan, candidate, options)
         trace, estimate, why = self.estimate_launch(launch, gpu)
-        missing = unknown_constants(candidate)
+        missing = unknown_constants(plan.kernel, candidate)
         if missing and trace.gaps and estimate is not None and estimate.fits:
             # A part of the kernel hangs on a value that nobody tells: only a refusal would be sure.
             return EstimateOf(candidate, gpu, self.triton, options, None, None, missing)
@@ -186,13 +186,17 @@ def known_options(candidate: Candidate) -> tuple[Options | None, tuple[str, ...]
     return Options(**values, extra=extra), ()
 
 
-def unknown_constants(candidate: Candidate) -> tuple[str, ...]:
+def unknown_constants(kernel: KernelSource, candidate: Candidate) -> tuple[str, ...]:
     """The compile-time values that are not known, each with why."""
-    return tuple(
-        f"{name}: {why_unknown(value)}"
+    unknown = {
+        name: why_unknown(value)
         for name, value in candidate.constants.items()
         if not isinstance(value, Known)
-    )
+    }
+    for parameter in kernel.parameters:
+        if parameter.constexpr and parameter.default is None and parameter.name not in candidate.constants:
+            unknown[parameter.name] = "nobody gives it in this file"
+    return tuple(f"{name}: {reason}" for name, reason in unknown.items())
 
 
 def why_unknown(knowledge: Any) -> str:

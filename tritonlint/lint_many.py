@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tritonlint.discovery import Discovery, Skipped, discover
 from tritonlint.finding import Certainty, Finding
-from tritonlint.lint import FileProblem, FileResult, lint_source, relevant
+from tritonlint.lint import FileProblem, FileResult, lint_source, relevant, rules_for
 from tritonlint.settings import Resolver, Settings
 
 if TYPE_CHECKING:
@@ -106,6 +106,11 @@ def lint_paths(
         if not relevant(path, data):
             continue
         settings = resolver.for_path(Path(path))
+        if settings.path not in chosen:
+            # Wrong settings end the run here, and not in a worker.
+            from tritonlint.registry import registry
+
+            rules_for(path, settings, registry())
         work.append(Job(path, settings, _targets(chosen, settings, path, gpus, triton), certainty, len(data)))
     done: list[FileResult] = []
     for result in _results(work, jobs):

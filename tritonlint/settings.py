@@ -83,7 +83,7 @@ class Resolver:
     def __init__(
         self, overrides: Mapping[str, Any] | None = None, file: Path | None = None, isolated: bool = False
     ) -> None:
-        self._overrides = dict(overrides or {})
+        self.overrides = dict(overrides or {})
         self.file = file
         self._isolated = isolated
         self._folders: dict[Path, Settings] = {}
@@ -98,7 +98,7 @@ class Resolver:
                     from tritonlint.settings_file import read
 
                     base = read(self.file) or Settings(path=self.file)
-                self._one = with_overrides(base, self._overrides)
+                self._one = with_overrides(base, self.overrides)
             return self._one
         absolute = Path(path).absolute()
         return self._for_folder(absolute if absolute.is_dir() else absolute.parent)
@@ -113,10 +113,10 @@ class Resolver:
             walked.append(place)
             own = _own(place)
             if own is not None:
-                found = with_overrides(own, self._overrides)
+                found = with_overrides(own, self.overrides)
                 break
         if found is None:
-            found = with_overrides(Settings(), self._overrides)
+            found = with_overrides(Settings(), self.overrides)
         for place in walked:
             self._folders[place] = found
         return found

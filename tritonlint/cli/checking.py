@@ -26,6 +26,7 @@ PROGRESS_FILES = 40  # with fewer relevant files a bar would only flicker
 def run(options: Options, resolver: Resolver) -> int:
     """One whole run; the exit status."""
     check_targets(options, resolver)
+    check_rules(resolver)
     report = _visible(_lint(options, resolver), options.severity)
     if options.diff:
         return _diff(report, options)
@@ -67,6 +68,17 @@ def check_targets(options: Options, resolver: Resolver) -> None:
             named_gpu(name, own)
         if options.triton:
             named_release(options.triton)
+
+
+def check_rules(resolver: Resolver) -> None:
+    """The same for rules that the command line names."""
+    named = resolver.overrides
+    if named.get("select") or named.get("ignore"):
+        from tritonlint.lint import rules_for
+        from tritonlint.registry import registry
+        from tritonlint.settings import Settings, with_overrides
+
+        rules_for("", with_overrides(Settings(), named), registry())
 
 
 # --- linting

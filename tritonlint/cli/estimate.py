@@ -153,7 +153,7 @@ def _textbook(estimator: Estimator, job: Job, estimate: Estimate) -> Iterator[st
     if book.registers != estimate.registers:
         differ.append(f"{book.registers} registers, not {estimate.registers}")
     if book.ctas_per_sm != estimate.ctas_per_sm:
-        differ.append(f"{book.ctas_per_sm} CTAs per SM, not {estimate.ctas_per_sm}")
+        differ.append(f"{counted(book.ctas_per_sm, 'CTA')} per SM, not {estimate.ctas_per_sm}")
     if differ:
         yield f"the textbook model says {'; '.join(differ)} (--model textbook shows how)"
 
