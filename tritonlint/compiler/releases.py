@@ -73,15 +73,7 @@ class Release:
     axis_clamps: bool = False  # a row that is cut starts inside: its divisor is at most its length
     axis_global_divisibility: bool = False
 
-    # What is known of addresses (axis.py), and how wide an access is (coalesce.py).
-    axis_clamps_joins: bool = False  # a run that ends inside another's starts at what the shorter one allows
-    axis_follows_transposes: bool = False
-    axis_keeps_unit_factor: bool = False  # a run times one keeps what divides it
-    axis_clamps_sums: bool = False
-    axis_follows_reshapes: bool = False
-    axis_spreads_divisibility: bool = False  # what divides every element holds for all dimensions
-    axis_clamps_remainders: bool = False
-    atomics_have_own_width: bool = False
+    atomics_have_own_width: bool = False  # atomics are narrower than stores of the same type
 
     # Scratch of single operations.
     reduce_scratch: Literal["by_axis_kind", "per_warp", "swizzled"] = "by_axis_kind"
@@ -168,6 +160,10 @@ class Release:
         False  # a chained dot with a transposed operand B reads it in other pieces
     )
     amd_wmma_transposed: bool = False
+    amd_hoists_conversions: bool = False  # of operands, out of loops
+    amd_sinks_conversions: bool = False  # behind deallocations
+    amd_fuses_loops: bool = False
+    amd_splits_f32: bool = False  # fp32 products by input precision
 
     # Software pipelining on AMD.
     amd_pipeliner: Literal["registers", "streams"] = "registers"
@@ -237,6 +233,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_pipeliner": "streams",
     }),
     (3, 3, {
+        "amd_hoists_conversions": True,
         "wgmma_left_in_registers": True,
         "amd_chain": "head_tail",
         "amd_transposed": "not_fp8",
@@ -265,6 +262,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "allocation_largest_first": True,
     }),
     (3, 4, {
+        "amd_fuses_loops": True,
         "axis_divides_divisors": True,
         "amd_plain_dots_scaled": True,
         "amd_tail_spreads_warps": True,
@@ -300,8 +298,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_linear_operands": True,
     }),
     (3, 6, {
-        "axis_clamps_joins": True,
-        "axis_follows_transposes": True,
+        "amd_splits_f32": True,
         "axis_constants_fill_shape": True,
         "axis_joins_by_contiguity": True,
         "axis_follows_views": True,
@@ -320,14 +317,12 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_small_loads": ("gfx950", "gfx11", "gfx120"),
     }),
     (3, 7, {
-        "axis_keeps_unit_factor": True,
+        "amd_sinks_conversions": True,
         "tcgen05_n_multiple": 8,
         "print_stops_pipelining": True,
         "tcgen05_flag_through_loop": True,
     }),
     (3, 8, {
-        "axis_clamps_sums": True,
-        "axis_follows_reshapes": True,
         "atomics_have_own_width": True,
         "axis_follows_reshape": True,
         "axis_clamps": True,
