@@ -127,14 +127,6 @@ def _trans(op: GOp) -> bool:
     return True
 
 
-def _broadcast(op: GOp) -> bool:
-    convert = _source_convert(op.operands[0])
-    if convert is None or not _is_trivial(convert):
-        return False
-    op.set_operand(0, convert.operands[0])
-    return True
-
-
 def _histogram(op: GOp) -> bool:
     convert = _source_convert(op.operands[0])
     if convert is None:
@@ -172,7 +164,6 @@ _PATTERNS: dict[str, Callable[[GOp], bool]] = {
     "ttg.convert_layout": _convert,
     "tt.reshape": _reshape,
     "tt.trans": _trans,
-    "tt.broadcast": _broadcast,
     "tt.histogram": _histogram,
     "tt.gather": _take_source,
     "ttg.local_alloc": _take_source,

@@ -16,8 +16,8 @@ from tritonlint.compiler.combine import combine, reorder_broadcast
 from tritonlint.compiler.cse import cse, loop_aware_cse
 from tritonlint.compiler.descriptor_layouts import assign_descriptor_layouts
 from tritonlint.compiler.dot_operands import optimize_dot_operands
-from tritonlint.compiler.f32_dot import split_f32_dots
 from tritonlint.compiler.encodings import Blocked
+from tritonlint.compiler.f32_dot import split_f32_dots
 from tritonlint.compiler.graph import GOp, Graph
 from tritonlint.compiler.licm import hoist_invariants
 from tritonlint.compiler.options import Options

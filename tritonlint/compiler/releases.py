@@ -73,7 +73,15 @@ class Release:
     axis_clamps: bool = False  # a row that is cut starts inside: its divisor is at most its length
     axis_global_divisibility: bool = False
 
-    atomics_have_own_width: bool = False  # atomics are narrower than stores of the same type
+    # What is known of addresses (axis.py), and how wide an access is (coalesce.py).
+    axis_clamps_joins: bool = False  # a run that ends inside another's starts at what the shorter one allows
+    axis_follows_transposes: bool = False
+    axis_keeps_unit_factor: bool = False  # a run times one keeps what divides it
+    axis_clamps_sums: bool = False
+    axis_follows_reshapes: bool = False
+    axis_spreads_divisibility: bool = False  # what divides every element holds for all dimensions
+    axis_clamps_remainders: bool = False
+    atomics_have_own_width: bool = False
 
     # Scratch of single operations.
     reduce_scratch: Literal["by_axis_kind", "per_warp", "swizzled"] = "by_axis_kind"
@@ -117,16 +125,8 @@ class Release:
     hoisting_takes_existing: bool = False  # a conversion to an operand is replaced by one that exists
     coalesces_descriptors: bool = False  # descriptor loads and stores get wide rows too
     reorders_broadcasts: bool = False  # elementwise operations move before broadcasts
-    amd_tail_spreads_warps: bool = (
         False  # the second of two chained dots has no more warps along M than tiles
     )
-    mfma_shape_has_k: bool = False  # the encoding of MFMA names K
-    mfma_without_copies_along_k: bool = False  # no MFMA where K is no multiple of the instruction's
-    amd_plain_dots_scaled: bool = False  # fp8 dots of CDNA 4 run on the scaled instructions
-    amd_kpack_checks_shape: bool = False  # kpack only where K is long enough
-    wmma_any_tile: bool = False  # WMMA pads tiles
-    wmma_transposed: bool = False  # WMMA results lie transposed
-    amd_wide_epilogue: bool = False  # stores of CDNA 4 swap lanes for wide rows
 
     # Software pipelining.
     pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
@@ -264,8 +264,6 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     (3, 4, {
         "amd_fuses_loops": True,
         "axis_divides_divisors": True,
-        "amd_plain_dots_scaled": True,
-        "amd_tail_spreads_warps": True,
         "operand_through_buffer_amd": False,
         "pipeline_roots": ("ttng.tmem_store",),
         "pipeline_extra_buffer": "wgmma",
@@ -274,10 +272,6 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 5, {
         "axis_remainder_needs_constant": True,
-        "amd_wide_epilogue": True,
-        "wmma_transposed": True,
-        "wmma_any_tile": True,
-        "mfma_shape_has_k": True,
         "coalesces_descriptors": True,
         "amd_transposed": "not_broadcast",
         "amd_tiles_per_warp": True,
@@ -299,6 +293,8 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 6, {
         "amd_splits_f32": True,
+        "axis_clamps_joins": True,
+        "axis_follows_transposes": True,
         "axis_constants_fill_shape": True,
         "axis_joins_by_contiguity": True,
         "axis_follows_views": True,
@@ -318,16 +314,18 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 7, {
         "amd_sinks_conversions": True,
+        "axis_keeps_unit_factor": True,
         "tcgen05_n_multiple": 8,
         "print_stops_pipelining": True,
         "tcgen05_flag_through_loop": True,
     }),
     (3, 8, {
+        "axis_clamps_sums": True,
+        "axis_follows_reshapes": True,
         "atomics_have_own_width": True,
         "axis_follows_reshape": True,
         "axis_clamps": True,
         "axis_global_divisibility": True,
-        "mfma_without_copies_along_k": True,
         "amd_chains_across_iterations": True,
         "efficient_reshapes_block": True,
         "tcgen05_int8": True,
@@ -345,7 +343,6 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_small_loads": ("gfx950", "gfx11", "gfx12"),
     }),
     (3, 9, {
-        "amd_kpack_checks_shape": True,
         "hoisting_takes_existing": True,
         "reordering_reshapes_are_anchors": False,
         "allocs_stay_behind_writes": True,
