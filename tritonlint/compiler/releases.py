@@ -125,8 +125,6 @@ class Release:
     hoisting_takes_existing: bool = False  # a conversion to an operand is replaced by one that exists
     coalesces_descriptors: bool = False  # descriptor loads and stores get wide rows too
     reorders_broadcasts: bool = False  # elementwise operations move before broadcasts
-        False  # the second of two chained dots has no more warps along M than tiles
-    )
 
     # Software pipelining.
     pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
