@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 PARALLEL_BYTES = 400_000  # of relevant files: below that a worker costs more to start than it saves
 PARALLEL_FILES = 4
+_LARGE = 1_000_000  # from here on the limit of the reader is asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +141,15 @@ def lint_paths(
 
 def _read(path: str) -> tuple[str, bytes | None]:
     """(why it cannot be read, its bytes); no bytes and no reason for a file that is too large."""
-    from tritonlint.source.text import MAX_BYTES
-
     try:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode):
             return "is no regular file", None
-        if status.st_size > MAX_BYTES:
-            return "", None
+        if status.st_size > _LARGE:
+            from tritonlint.source.text import MAX_BYTES  # imports the reader, which small files may not need
+
+            if status.st_size > MAX_BYTES:
+                return "", None
         return "", Path(path).read_bytes()
     except FileNotFoundError:
         return "a link that leads nowhere", None
