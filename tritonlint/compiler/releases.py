@@ -74,13 +74,6 @@ class Release:
     axis_global_divisibility: bool = False
 
     # What is known of addresses (axis.py), and how wide an access is (coalesce.py).
-    axis_clamps_joins: bool = False  # a run that ends inside another's starts at what the shorter one allows
-    axis_follows_transposes: bool = False
-    axis_keeps_unit_factor: bool = False  # a run times one keeps what divides it
-    axis_clamps_sums: bool = False
-    axis_follows_reshapes: bool = False
-    axis_spreads_divisibility: bool = False  # what divides every element holds for all dimensions
-    axis_clamps_remainders: bool = False
     atomics_have_own_width: bool = False
 
     # Scratch of single operations.
@@ -181,6 +174,7 @@ class Release:
 
     # Allocation of shared memory.
     allocation_alignment: Literal["by_size", "by_encoding"] = "by_size"
+    nvmma_alignment_by_swizzle: bool = False  # else 1024
     allocation_largest_first: bool = False
     allocation_legacy_offsets: bool = True  # the repair step bumps by colour times neighbour
 
@@ -260,6 +254,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "allocation_largest_first": True,
     }),
     (3, 4, {
+        "nvmma_alignment_by_swizzle": True,
         "amd_fuses_loops": True,
         "axis_divides_divisors": True,
         "operand_through_buffer_amd": False,
@@ -291,8 +286,6 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 6, {
         "amd_splits_f32": True,
-        "axis_clamps_joins": True,
-        "axis_follows_transposes": True,
         "axis_constants_fill_shape": True,
         "axis_joins_by_contiguity": True,
         "axis_follows_views": True,
@@ -312,14 +305,11 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 7, {
         "amd_sinks_conversions": True,
-        "axis_keeps_unit_factor": True,
         "tcgen05_n_multiple": 8,
         "print_stops_pipelining": True,
         "tcgen05_flag_through_loop": True,
     }),
     (3, 8, {
-        "axis_clamps_sums": True,
-        "axis_follows_reshapes": True,
         "atomics_have_own_width": True,
         "axis_follows_reshape": True,
         "axis_clamps": True,
