@@ -18,7 +18,6 @@ from tritonlint.compiler.releases import Release, newest
 from tritonlint.kernel.ir import bits_of
 
 if TYPE_CHECKING:
-    from tritonlint.compiler.encodings import Blocked
     from tritonlint.compiler.graph import GBlock, GOp, Graph, GValue
 
 _ROUNDS = 64  # of a loop: each round lowers some power of two, real loops need two or three
@@ -46,7 +45,6 @@ class AxisInfo:
         self._graph = graph
         self._release = release or newest()
         self._known: dict[GValue, Info] = {}
-        self._coalesced: dict[GOp, Blocked] = {}
         body = graph.body
         for position, argument in enumerate(body.args):
             divisor = graph.divisibility.get(position, 1)
@@ -85,16 +83,6 @@ class AxisInfo:
             return 1
         order, _ = self._thread_order(mask)
         return max(self.info(mask).constancy[order[0]], 1)
-
-    def coalesced_layout(self, op: GOp) -> Blocked:
-        """The encoding in which a load, store or atomic with a tensor of pointers is coalesced best."""
-        found = self._coalesced.get(op)
-        if found is None:
-            from tritonlint.compiler.coalesce import coalesced_encoding
-
-            found = coalesced_encoding(op, self, self._graph, self._release)
-            self._coalesced[op] = found
-        return found
 
     @staticmethod
     def _thread_order(value: GValue) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -35,7 +35,7 @@ class Coalescing(AxisInfo):
         """The encoding for an access through a tensor of pointers."""
         pointer = memory_pointer(op)
         assert pointer is not None
-        order = by_contiguity(self.of(pointer).contiguity)
+        order = by_contiguity(self.info(pointer).contiguity)
         part = shape_per_cta(pointer.shape, cta_of(pointer.encoding))
         elements = 1
         for size in part:
@@ -63,12 +63,12 @@ class Coalescing(AxisInfo):
             other_pointer = memory_pointer(other)
             if other is op or other_pointer is None or other_pointer.shape != pointer.shape:
                 continue
-            if other_pointer.is_tensor and by_contiguity(self.of(other_pointer).contiguity) == order:
+            if other_pointer.is_tensor and by_contiguity(self.info(other_pointer).contiguity) == order:
                 found.append(other)
         return found
 
     def _per_thread(self, op: GOp, pointer: GValue, order: tuple[int, ...], part: tuple[int, ...]) -> int:
-        facts, fastest = self.of(pointer), order[0]
+        facts, fastest = self.info(pointer), order[0]
         bits = element_bits(pointer)
         aligned = max(1, facts.divisibility[fastest] // max(1, bits // 8))
         run = min(facts.contiguity[fastest], part[fastest])
@@ -77,7 +77,7 @@ class Coalescing(AxisInfo):
     def _widest(self, op: GOp, bits: int) -> int:
         """Elements of the widest access that the hardware has for an operation."""
         widest = max(1, _VECTOR_BITS // bits)
-        if not self.release.atomics_have_own_width or op.name not in ("tt.atomic_cas", "tt.atomic_rmw"):
+        if not self._release.atomics_have_own_width or op.name not in ("tt.atomic_cas", "tt.atomic_rmw"):
             return widest
         if op.name == "tt.atomic_cas":
             return 1
