@@ -85,7 +85,13 @@ def trace_of(row: dict, kernel: KernelSource, target: Target, version: tuple[int
         spelled = types.get(name, "i32")
         by_default = spelled == "i32" or spelled.startswith("*")
         arguments[name] = ArgumentSpec(spelled, by_default if divisible is None else name in divisible)
-    return trace(kernel, arguments, row["consts"], target=target, release=version)
+    constants = {name: text_of(value) for name, value in row["consts"].items()}
+    return trace(kernel, arguments, constants, target=target, release=version)
+
+
+def text_of(value: object) -> object:
+    """A constant of a row: "'tf32'" is a string, "tl.float16" a dtype, everything else what it is."""
+    return value[1:-1] if isinstance(value, str) and value[:1] in "'\"" else value
 
 
 class Tally:
@@ -112,7 +118,7 @@ def main() -> None:
     parser.add_argument("--kernels", type=pathlib.Path)
     parser.add_argument("--root", type=pathlib.Path)
     parser.add_argument("--release", default="")
-    parser.add_argument("--by", default="release,target,kernel")
+    parser.add_argument("--by", default="release,target")
     parser.add_argument("--only", default="", help="a part of kernel/target/release that rows must have")
     parser.add_argument("--show", type=int, default=0, help="print that many rows that differ")
     parser.add_argument("--every", type=int, default=1, help="take every n-th row")

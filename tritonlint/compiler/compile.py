@@ -1,0 +1,171 @@
+"""What the compiler makes of one traced kernel: the entry of the compiler model.
+
+The passes of Triton's backend are replayed on a graph: layouts, the software pipeliner, what follows it, and
+the allocation of shared memory. What does not depend on num_stages is kept for the configs that differ in
+num_stages only.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+from tritonlint.compiler.allocate import Buffer, allocate, live_peak
+from tritonlint.compiler.compiled import Compiled
+from tritonlint.compiler.facts import (
+    DotChoices,
+    best_tensor_cores,
+    dot_facts,
+    load_facts,
+    load_widths,
+    shared_parts,
+)
+from tritonlint.compiler.graph import Graph, from_function
+from tritonlint.compiler.liveness import Held, held_memory
+from tritonlint.compiler.modelled import reasons_of, sure_loads
+from tritonlint.compiler.options import Options
+from tritonlint.compiler.layout_pipeline import clean_ttir
+from tritonlint.compiler.pass_order import assign_layouts, pipeline_and_finish, pointer_facts
+from tritonlint.compiler.releases import Release
+from tritonlint.compiler.releases import release as release_row
+from tritonlint.compiler.scratch_of import scratch_by_op
+from tritonlint.compiler.target import Target
+from tritonlint.compiler.tensor_memory import tensor_memory_columns
+from tritonlint.kernel import ir
+
+_KEPT = 32
+_TMEM_POINTER_BYTES = 4  # tcgen05.alloc writes the address of the columns to shared memory
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A kernel up to the pipeliner."""
+
+    function: ir.Function  # kept alive, since its id is the key
+    graph: Graph
+    choices: DotChoices
+    widths: dict[tuple[int, str], int]
+
+
+_prepared: OrderedDict[Any, _Prepared] = OrderedDict()
+
+
+def compiled(
+    trace: ir.Trace, options: Options, target: Target, release: Release | tuple[int, int]
+) -> Compiled:
+    """The compiler's answer for a trace; never raises.
+
+    `shared_exact` only where every operation of the kernel and everything about the launch is modelled;
+    `shared_lower_bound` is never above the truth.
+    """
+    row = release if isinstance(release, Release) else release_row(*release)
+    try:
+        return _compiled(trace, options, target, row)
+    except Exception as error:  # the promise is an answer for whatever the kernel looks like
+        return _unknown(trace, options, f"the compiler model failed: {type(error).__name__}: {error}")
+
+
+def _unknown(trace: ir.Trace, options: Options, reason: str) -> Compiled:
+    try:
+        dots = dot_facts(trace.function, {})
+        loads = load_facts(trace.function, (), {})
+    except Exception:  # a trace that even this cannot read
+        dots, loads = (), ()
+    return Compiled(
+        shared_bytes=0,
+        shared_exact=False,
+        shared_lower_bound=0,
+        parts=(),
+        tensor_memory_columns=0,
+        warps=options.num_warps,
+        tensor_cores="none",
+        dots=dots,
+        loads=loads,
+        registers=None,
+        registers_low=None,
+        registers_high=None,
+        spills="no",
+        reasons=(reason,),
+    )
+
+
+def _compiled(trace: ir.Trace, options: Options, target: Target, release: Release) -> Compiled:
+    function = trace.function
+    reasons = reasons_of(trace, options, target, release)
+    front = _prepare(function, options, target, release)
+    graph = front.graph.clone()
+    report = pipeline_and_finish(graph, options, target, release)
+    memory = held_memory(graph, release, scratch_by_op(target, release))
+    total = _place([held.buffer for held in memory], release)
+    columns = tensor_memory_columns(graph) if target.is_nvidia else 0
+    if columns:
+        total = max(total, _TMEM_POINTER_BYTES)
+    exact = not reasons
+    dots = dot_facts(function, front.choices)
+    return Compiled(
+        shared_bytes=total,
+        shared_exact=exact,
+        shared_lower_bound=total if exact else _certain(trace, options, target, release, memory),
+        parts=shared_parts(memory),
+        tensor_memory_columns=columns,
+        warps=options.num_warps,
+        tensor_cores=best_tensor_cores(dots),
+        dots=dots,
+        loads=load_facts(function, report.loads, front.widths),
+        registers=None,
+        registers_low=None,
+        registers_high=None,
+        spills="no",
+        pipelining_off=report.stopped_by,
+        reasons=reasons,
+    )
+
+
+def _place(buffers: list[Buffer], release: Release) -> int:
+    return allocate(
+        buffers,
+        largest_first=release.allocation_largest_first,
+        legacy_offsets=release.allocation_legacy_offsets,
+    )
+
+
+def _certain(trace: ir.Trace, options: Options, target: Target, release: Release, memory: list[Held]) -> int:
+    """Bytes that the kernel needs whatever else is in it: the rings of loops in which everything is known."""
+    unknown_machine = (
+        not release.known or options.num_ctas > 1 or (target.is_nvidia and target.capability < 80)
+    )
+    if trace.errors or unknown_machine:
+        return 0
+    sure = sure_loads(trace, target)
+    rings = [
+        held.buffer
+        for held in memory
+        if held.op.attrs.get("role") == "buffer" and (sure is None or (held.op.line, held.op.path) in sure)
+    ]
+    return live_peak(rings)
+
+
+def _prepare(function: ir.Function, options: Options, target: Target, release: Release) -> _Prepared:
+    """The kernel with its layouts, as the pipeliner meets it."""
+    key = (
+        id(function),
+        target,
+        release.version,
+        options.num_warps,
+        options.num_ctas,
+        tuple(sorted((name, repr(value)) for name, value in options.extra.items())),
+    )
+    found = _prepared.get(key)
+    if found is not None and found.function is function:
+        _prepared.move_to_end(key)
+        return found
+    graph = from_function(function)
+    clean_ttir(graph, target, release)
+    choices = assign_layouts(graph, options, target, release)
+    widths = load_widths(graph, pointer_facts(graph, target, release))
+    found = _Prepared(function, graph, choices, widths)
+    _prepared[key] = found
+    while len(_prepared) > _KEPT:
+        _prepared.popitem(last=False)
+    return found
