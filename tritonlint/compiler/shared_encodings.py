@@ -1,7 +1,7 @@
 """How many bytes of shared memory a buffer takes, and where it may start.
 
-Explicit allocations of lib/Analysis/Allocation.cpp: the part of one CTA, all buffers of a pipelined load together, with
-the padding that some encodings put between elements.
+Explicit allocations of lib/Analysis/Allocation.cpp: the part of one CTA, all buffers of a pipelined load
+together, with the padding that some encodings put between elements.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def _padded(elements: int, encoding: PaddedShared) -> int:
 
 
 def allocation_bytes(shape: Shape, encoding: Shared, element_bits: int) -> int:
-    """Bytes of a buffer. `shape` is that of the whole cluster, with the number of buffers in front if there are
-    several."""
+    """Bytes of a buffer. `shape` is that of the whole cluster, with the number of buffers in front if there
+    are several."""
     cta: CtaLayout | None = encoding.cta_layout
     part = shape_per_cta(shape, cta)
     elements = math.prod(part)
