@@ -57,6 +57,8 @@ def assigned_passes(graph: Graph, target: Target, release: Release) -> None:
     """The part of `layout_passes` after loads and stores have their encodings."""
     capability = target.capability
     split_f32_dots(graph, release, capability >= 80)
+    if release.cluster_layouts_first:
+        remove_conversions(graph, release)
     remove_conversions(graph, release)
     optimize_thread_locality(graph, release)
     accelerate_matmul(graph, target, release)

@@ -118,6 +118,7 @@ class Release:
     hoisting_takes_existing: bool = False  # a conversion to an operand is replaced by one that exists
     coalesces_descriptors: bool = False  # descriptor loads and stores get wide rows too
     reorders_broadcasts: bool = False  # elementwise operations move before broadcasts
+    cluster_layouts_first: bool = False  # conversions are removed once before clusters are planned for locality
 
     # Software pipelining.
     pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
@@ -331,6 +332,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_small_loads": ("gfx950", "gfx11", "gfx12"),
     }),
     (3, 9, {
+        "cluster_layouts_first": True,
         "hoisting_takes_existing": True,
         "reordering_reshapes_are_anchors": False,
         "allocs_stay_behind_writes": True,
