@@ -112,7 +112,11 @@ class Builder:
             folded = fold(self, operands, type_, attrs)
             if folded is not None:
                 return folded
-        if type_.shape is not None and is_elementwise(name) and (name != "tt.fp_to_fp" or self.release >= (3, 3)):
+        if (
+            type_.shape is not None
+            and is_elementwise(name)
+            and (name != "tt.fp_to_fp" or self.release >= (3, 3))
+        ):
             moved = self._before_broadcast(name, operands, type_, attrs)
             if moved is not None:
                 if name == "tt.addptr":

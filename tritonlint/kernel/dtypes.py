@@ -104,7 +104,28 @@ _BY_NAME.update(
 
 LANGUAGE_NAMES: dict[str, DType] = {
     n: _BY_NAME[n]
-    for n in ["int1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32", "float64", "void", "float8e5", "float8e5b16", "float8e4nv", "float8e4b8", "float8e4b15", "float8e4"]
+    for n in [
+        "int1",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+        "void",
+        "float8e5",
+        "float8e5b16",
+        "float8e4nv",
+        "float8e4b8",
+        "float8e4b15",
+        "float8e4",
+    ]
 }
 """What the module triton.language calls them."""
 

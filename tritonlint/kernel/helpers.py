@@ -13,7 +13,9 @@ _DEPTH = 20
 _STEPS = 10_000
 
 
-def run_helper(m: Machine, helper: KernelSource, args: list[Any], kwargs: dict[str, Any], depth: int = 0) -> Any:
+def run_helper(
+    m: Machine, helper: KernelSource, args: list[Any], kwargs: dict[str, Any], depth: int = 0
+) -> Any:
     """The result of a helper on compile-time values."""
     from tritonlint.kernel.expressions import Expressions
 

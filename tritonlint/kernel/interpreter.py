@@ -55,8 +55,11 @@ class Interpreter(Expressions):
         self.depth = depth
         self.result: Any = None
         self.loops = 0
+        self.branched = False  # it has more than one basic block
         self.pending: set[str] = set()  # names announced by `x: tl.constexpr`
-        self.order: dict[str, int] = {}  # names assigned in the current region, in the order of their first assignment
+        self.order: dict[
+            str, int
+        ] = {}  # names assigned in the current region, in the order of their first assignment
 
     # --- statements ----------------------------------------------------------------------------------------------
 
@@ -349,6 +352,10 @@ class Interpreter(Expressions):
         slots = Slots()
         if then_result is None or other_result is None:
             self.result = None
+        else:
+            then_result, other_result = self.common(then, then_result, other, other_result)
+        if then_result is None or other_result is None:
+            pass
         elif not same_kind(then_result, other_result):
             raise Refused(
                 "type", f"the returns differ in type: {describe(then_result)} and {describe(other_result)}"
@@ -362,9 +369,23 @@ class Interpreter(Expressions):
         made = b.emit("cf.cond_br", (test.h,), tuple([v.type for v in slots.left]))
         made.blocks = (then, other)
         b.close(made)
+        self.branched = True
         if slots.left:
             self.result = slots.rebuilt(list(made.results))[""]
         return True
+
+    def common(self, then: Region, x: Any, other: Region, y: Any) -> tuple[Any, Any]:
+        """Two returned values; compile-time numbers that differ become run-time ones."""
+        if isinstance(x, tuple) and isinstance(y, tuple) and len(x) == len(y):
+            pairs = [self.common(then, p, other, q) for p, q in zip(x, y)]
+            return tuple([p for p, _ in pairs]), tuple([q for _, q in pairs])
+        if isinstance(x, (int, float)) and isinstance(y, (int, float)) and type(x) is type(y) and x == y:
+            return x, y
+        if isinstance(x, (int, float)):
+            x = s.to_tensor(self.m, x)
+        if isinstance(y, (int, float)):
+            y = s.to_tensor(self.m, y)
+        return x, y
 
     def close_return(self, test: Tensor, region: Region, when: bool) -> None:
         """A branch of the kernel that ends it: what follows is only reached otherwise."""
@@ -703,7 +724,9 @@ def caller(m: Machine, depth: int = 0) -> Callable[..., Any]:
         elif path:
             b.path = ""
         try:
-            if source.noinline:
+            if source.noinline or (
+                b.region.parent is not None and has_early_return(source) and branches(m, source, evaluator)
+            ):
                 return call_noinline(m, source, evaluator)
             evaluator.run(source.node.body)
         finally:
@@ -712,6 +735,29 @@ def caller(m: Machine, depth: int = 0) -> Callable[..., Any]:
         return evaluator.result
 
     return call
+
+
+def has_early_return(source: KernelSource) -> bool:
+    """Whether a `return` stands in some `if`, so that the function may have several basic blocks."""
+    return any(isinstance(n, (ast.If, ast.For, ast.While)) and contains_return(n) for n in source.node.body)
+
+
+def branches(m: Machine, source: KernelSource, evaluator: Interpreter) -> bool:
+    """Whether the function, with these arguments, has several basic blocks: it is then not inlined into a loop or an
+    `if`, whose bodies are one block."""
+    b = m.b
+    env = evaluator.env
+    region = b.enter()
+    mark = m.mark()
+    trial = Interpreter(m, dict(env), source.scope, source.path, False, evaluator.depth)
+    try:
+        trial.run(source.node.body)
+    finally:
+        while b.region is not region:
+            b.leave()
+        b.leave()
+        m.rewind(mark)
+    return trial.branched
 
 
 def call_noinline(m: Machine, source: KernelSource, evaluator: Interpreter) -> Any:

@@ -229,6 +229,9 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "block_type": _block_type,
     "get_int_dtype": _int_dtype,
     "next_power_of_2": next_power_of_2,
+    "_log2": lambda m, i: reductions.log2(known(i, "the argument of _log2")),
+    "_is_power_of_two": lambda m, i: known(i, "the argument") > 0 and i & (i - 1) == 0,
+    "_unwrap_if_constexpr": _constexpr,
 }
 
 LANGUAGE: dict[str, Any] = {name: Builtin(f"tl.{name}", function) for name, function in _FUNCTIONS.items()}
@@ -248,7 +251,64 @@ LANGUAGE.update(
 
 MEMBERS: dict[str, Builtin] = {
     name: LANGUAGE[name]
-    for name in ["broadcast_to", "trans", "permute", "split", "view", "reshape", "expand_dims", "cast", "store", "load", "atomic_load", "atomic_store", "atomic_cas", "atomic_xchg", "atomic_add", "atomic_max", "atomic_min", "atomic_and", "atomic_or", "atomic_poll", "atomic_xor", "exp", "exp2", "log", "log2", "cos", "sin", "sqrt", "sqrt_rn", "rsqrt", "abs", "erf", "floor", "ceil", "reduce", "associative_scan", "gather", "histogram", "cdiv", "sigmoid", "softmax", "ravel", "max", "argmax", "min", "argmin", "sum", "xor_sum", "reduce_or", "cumsum", "cumprod", "sort", "flip", "advance", "item", "topk"]
+    for name in [
+        "broadcast_to",
+        "trans",
+        "permute",
+        "split",
+        "view",
+        "reshape",
+        "expand_dims",
+        "cast",
+        "store",
+        "load",
+        "atomic_load",
+        "atomic_store",
+        "atomic_cas",
+        "atomic_xchg",
+        "atomic_add",
+        "atomic_max",
+        "atomic_min",
+        "atomic_and",
+        "atomic_or",
+        "atomic_poll",
+        "atomic_xor",
+        "exp",
+        "exp2",
+        "log",
+        "log2",
+        "cos",
+        "sin",
+        "sqrt",
+        "sqrt_rn",
+        "rsqrt",
+        "abs",
+        "erf",
+        "floor",
+        "ceil",
+        "reduce",
+        "associative_scan",
+        "gather",
+        "histogram",
+        "cdiv",
+        "sigmoid",
+        "softmax",
+        "ravel",
+        "max",
+        "argmax",
+        "min",
+        "argmin",
+        "sum",
+        "xor_sum",
+        "reduce_or",
+        "cumsum",
+        "cumprod",
+        "sort",
+        "flip",
+        "advance",
+        "item",
+        "topk",
+    ]
 }
 MEMBERS["to"] = LANGUAGE["cast"]
 MEMBERS["logical_and"] = Builtin("logical_and", lambda m, x, y: _logical(m, "andi", x, y))
@@ -304,7 +364,25 @@ _TRITON: dict[str, Any] = {
 }
 
 _MATH_NAMES = frozenset(
-    ["umulhi", "exp", "exp2", "log", "log2", "cos", "sin", "sqrt", "sqrt_rn", "rsqrt", "abs", "fdiv", "div_rn", "erf", "floor", "ceil", "fma"]
+    [
+        "umulhi",
+        "exp",
+        "exp2",
+        "log",
+        "log2",
+        "cos",
+        "sin",
+        "sqrt",
+        "sqrt_rn",
+        "rsqrt",
+        "abs",
+        "fdiv",
+        "div_rn",
+        "erf",
+        "floor",
+        "ceil",
+        "fma",
+    ]
 )
 _MATH_ALIASES = {"max": "maximum", "min": "minimum", "fast_dividef": "fdiv"}
 _EXTRA: dict[str, Any] = {
