@@ -54,6 +54,7 @@ def arguments_of(
     divisible: frozenset[str] | None = None,
     launch: LaunchSite | None = None,
     launch_texts: Mapping[str, str] | None = None,
+    unit_strides: bool = True,
 ) -> Arguments:
     """The run-time arguments of a launch.
 
@@ -65,7 +66,9 @@ def arguments_of(
     more: dict[str, object] = {}
     known_values: dict[str, int] = {}
     assumed: list[str] = []
-    units = _unit_strides(kernel, uses, types, values, constants, launch_texts or {})
+    units: frozenset[str] = frozenset()
+    if unit_strides:
+        units = _unit_strides(kernel, uses, types, values, constants, launch_texts or {})
     splat = launch is None or launch.splat_unknown
     for parameter in kernel.parameters:
         name = parameter.name

@@ -102,6 +102,7 @@ class Estimator:
             },
             defaults=work.settings.default_types,
             divisible=job.divisible_by_16,
+            unit_strides=job.unit_strides,
         )
         grid = job.grid or (known_grid(first) if filled and first is not None else None)
         return Launch(plan.kernel, constants, arguments, options, grid, tuple(assumptions))

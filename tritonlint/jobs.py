@@ -44,6 +44,9 @@ class Job:
     grid: tuple[int, ...] | None = None
     triton: str | None = None
     model: Literal["compiler", "textbook"] = "compiler"
+    # The stride of an innermost dimension is 1 where nothing tells it. A job that names its constants names those
+    # strides, too.
+    unit_strides: bool = True
 
 
 def job_of(data: Any) -> Job:
@@ -83,6 +86,7 @@ def job_of(data: Any) -> Job:
         grid=_grid(data.get("grid")),
         triton=triton,
         model=model,
+        unit_strides=not constants,
     )
 
 
