@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tritonlint.compiler.convert_cleanup import clean_converts, erase_dead
-from tritonlint.compiler.folding import constant, fold
+from tritonlint.compiler.folding import FOLDED, constant, fold
 from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.inference import infer_dst
 from tritonlint.compiler.loop_cleanup import clean_control_flow
@@ -22,8 +22,8 @@ def canonicalize(graph: Graph) -> None:
     for _ in range(_ROUNDS):
         erase_dead(graph)
         changed = False
-        for op in list(graph.walk()):
-            if op.block is not None:
+        for op in graph.all_ops():
+            if op.block is not None and (op.name in _SIMPLE or op.name in FOLDED):
                 changed |= _simplify(op)
         changed |= clean_converts(graph)
         changed |= clean_control_flow(graph)
@@ -198,3 +198,4 @@ _PATTERNS: dict[str, Callable[[GOp], bool]] = {
     "arith.addi": _add_of_add,
     "arith.muli": _add_of_add,
 }
+_SIMPLE = frozenset(_PATTERNS) | _COMMUTATIVE

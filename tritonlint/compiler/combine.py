@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tritonlint.compiler.canonicalize import VIEW_PATTERNS, fold_in_place
 from tritonlint.compiler.convert_cleanup import erase_dead
-from tritonlint.compiler.folding import constant
+from tritonlint.compiler.folding import FOLDED, constant
 from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.ops import constant_value, is_elementwise, is_pure
 from tritonlint.kernel import ir
@@ -20,10 +20,10 @@ def _apply(graph: Graph, patterns: dict[str, Pattern], everywhere: Pattern | Non
     for _ in range(_ROUNDS):
         erase_dead(graph)
         changed = False
-        for op in list(graph.walk()):
+        for op in graph.all_ops():
             if op.block is None:
                 continue
-            if fold_in_place(op):
+            if op.name in FOLDED and fold_in_place(op):
                 changed = True
                 continue
             pattern = patterns.get(op.name)

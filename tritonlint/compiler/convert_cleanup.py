@@ -20,29 +20,32 @@ _ROUNDS = 32
 
 def erase_dead(graph: Graph) -> None:
     """Erase operations that have no effect and whose results nothing uses, the last ones first."""
-    _erase_dead_in(list(graph.walk()))
+    _erase_dead_in(graph.all_ops())
 
 
 def _erase_dead_in(ops: list[GOp]) -> None:
     for op in reversed(ops):
-        if op.block is None or any(result.uses for result in op.results):
+        if not op.results or op.block is None:
             continue
-        if op.results and is_removable(op):
-            op.erase()
+        for result in op.results:
+            if result.uses:
+                break
+        else:
+            if is_removable(op):
+                op.erase()
 
 
 def clean_converts(graph: Graph) -> bool:
     """Apply the patterns until none fits; whether any did."""
     any_change = False
     for _ in range(_ROUNDS):
-        ops = list(graph.walk())
+        ops = graph.all_ops()
         _erase_dead_in(ops)
         changed = False
+        patterns = _PATTERNS
         for op in ops:
-            if op.block is not None:
-                pattern = _PATTERNS.get(op.name)
-                if pattern is not None and pattern(op):
-                    changed = True
+            if op.name in patterns and op.block is not None and patterns[op.name](op):
+                changed = True
         if not changed:
             return any_change
         any_change = True

@@ -310,3 +310,6 @@ _FOLDERS: dict[str, Callable[[GOp], GValue | Number | None]] = {
     "tt.addptr": _addptr,
     "tt.make_range": _make_range,
 }  # fmt: skip
+
+FOLDED = frozenset(_FOLDERS)
+"""Names of the operations that may fold."""

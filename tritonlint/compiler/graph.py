@@ -58,6 +58,7 @@ class GValue:
         "block",
         "encoding",
         "index",
+        "is_tensor",
         "memory",
         "mutable",
         "name",
@@ -79,6 +80,8 @@ class GValue:
         self.type = type
         self.encoding = encoding
         self.memory = memory
+        # A tensor held in registers: not a scalar, a memory descriptor or a tensor descriptor.
+        self.is_tensor = type.shape is not None and not memory and not type.element.startswith("tensordesc")
         self.mutable = mutable
         self.alloc_shape = alloc_shape
         self.name = name
@@ -91,13 +94,6 @@ class GValue:
     def shape(self) -> tuple[int, ...]:
         """The shape; () for a scalar."""
         return self.type.shape or ()
-
-    @property
-    def is_tensor(self) -> bool:
-        """A tensor held in registers: not a scalar, a memory descriptor or a tensor descriptor."""
-        return (
-            self.type.shape is not None and not self.memory and not self.type.element.startswith("tensordesc")
-        )
 
     def users(self) -> list[GOp]:
         """The operations that use the value, each once."""
@@ -345,22 +341,29 @@ class GOp:
         ops = self.block.ops
         return ops.index(self) < ops.index(other)
 
+    def all_ops(self) -> list[GOp]:
+        """The operations inside (not this one), an operation before what it holds."""
+        found: list[GOp] = []
+        _collect(self.blocks, found)
+        return found
+
+    def all_ops_post(self) -> list[GOp]:
+        """As `all_ops`, what an operation holds before the operation."""
+        found: list[GOp] = []
+        _collect_post(self.blocks, found)
+        return found
+
     def walk(self) -> Iterator[GOp]:
-        """The operations inside (not this one), an operation before what it holds. Operations that are
-        erased on the way
-        are left out; ones that are added are not visited."""
-        for block in self.blocks:
-            yield from block.walk()
+        """As `all_ops`; operations that are erased on the way are left out."""
+        for op in self.all_ops():
+            if op.block is not None:
+                yield op
 
     def walk_post(self) -> Iterator[GOp]:
-        """As `walk`, what an operation holds before the operation."""
-        for block in self.blocks:
-            for op in list(block.ops):
-                if op.block is block:
-                    if op.blocks:
-                        yield from op.walk_post()
-                    if op.block is block:
-                        yield op
+        """As `all_ops_post`; operations that are erased on the way are left out."""
+        for op in self.all_ops_post():
+            if op.block is not None:
+                yield op
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(map(repr, self.operands))}) -> {self.results}"
@@ -395,11 +398,12 @@ class GBlock:
             arg.index = place
 
     def walk(self) -> Iterator[GOp]:
-        for op in list(self.ops):
-            if op.block is self:
+        """The operations of the block and inside them, an operation before what it holds."""
+        found: list[GOp] = []
+        _collect([self], found)
+        for op in found:
+            if op.block is not None:
                 yield op
-                if op.blocks:
-                    yield from op.walk()
 
 
 class Graph:
@@ -438,6 +442,14 @@ class Graph:
 
     def walk_post(self) -> Iterator[GOp]:
         return self.func.walk_post()
+
+    def all_ops(self) -> list[GOp]:
+        """All operations, an operation before what it holds."""
+        return self.func.all_ops()
+
+    def all_ops_post(self) -> list[GOp]:
+        """All operations, what an operation holds before the operation."""
+        return self.func.all_ops_post()
 
     def clone(self) -> Graph:
         """A copy that shares nothing mutable with this one (callees are shared)."""
@@ -543,6 +555,22 @@ def _copy_value(value: GValue) -> GValue:
         alloc_shape=value.alloc_shape,
         name=value.name,
     )
+
+
+def _collect(blocks: list[GBlock], found: list[GOp]) -> None:
+    for block in blocks:
+        for op in block.ops:
+            found.append(op)
+            if op.blocks:
+                _collect(op.blocks, found)
+
+
+def _collect_post(blocks: list[GBlock], found: list[GOp]) -> None:
+    for block in blocks:
+        for op in block.ops:
+            if op.blocks:
+                _collect_post(op.blocks, found)
+            found.append(op)
 
 
 def _drop_use(value: GValue, user: GOp) -> None:

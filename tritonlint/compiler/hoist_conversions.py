@@ -27,8 +27,10 @@ def hoist_conversions(graph: Graph, release: Release, disable_splitting: bool = 
     if release.hoists_into_conditionals:
         branches = Rematerialization(graph, release)
         branches.run_over_converts(lambda convert: _into_conditionals(branches, convert))
-    operands = Rematerialization(graph, release)
-    operands.run_over_converts(lambda convert: _dot_operand(operands, convert))
+    users = [op for op in graph.all_ops() if _is_operand_user(op)]
+    if users:
+        operands = Rematerialization(graph, release)
+        operands.run_over_converts(lambda convert: _dot_operand(operands, convert, users))
 
 
 def _is_extension(op: GOp) -> bool:
@@ -155,7 +157,7 @@ def _moves_no_data(op: GOp) -> bool:
     return is_elementwise(op) and is_pure(op)
 
 
-def _dot_operand(pass_: Rematerialization, convert: GOp) -> bool:
+def _dot_operand(pass_: Rematerialization, convert: GOp, users: list[GOp]) -> bool:
     parent = convert.parent
     if parent is None:
         return False
@@ -164,7 +166,7 @@ def _dot_operand(pass_: Rematerialization, convert: GOp) -> bool:
         isinstance(target, DotOperand) and isinstance(target.parent, (NvidiaMma, AmdMfma, AmdWmma))
     ):
         return False
-    if not any(_is_operand_user(op) and _post_dominates(op, convert) for op in parent.walk()):
+    if not any(_post_dominates(op, convert) and op.is_inside(parent) for op in users):
         return False
     slice_ = Slice()
     if not pass_.backward_slice((convert, 0), target, slice_, lambda op: not _moves_no_data(op)):

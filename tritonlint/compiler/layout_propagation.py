@@ -65,7 +65,7 @@ class _Propagation:
         for arg in self.graph.body.args:
             if arg.is_tensor:
                 self.layouts[arg] = {arg.encoding: None}
-        for op in self.graph.walk():
+        for op in self.graph.all_ops():
             if op.results and is_layout_anchor(op, self.graph, self.release):
                 for result in op.results:
                     if result.is_tensor:

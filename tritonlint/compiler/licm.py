@@ -13,7 +13,7 @@ _MAY_TRAP = frozenset(
 
 def hoist_invariants(graph: Graph) -> None:
     """Move what does not change out of its loop, the innermost loops first, in place."""
-    for op in list(graph.walk_post()):
+    for op in graph.all_ops_post():
         if op.name in ("scf.for", "scf.while"):
             _hoist(op)
 

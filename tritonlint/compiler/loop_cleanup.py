@@ -13,8 +13,11 @@ _STRUCTURE = frozenset({"scf.for", "scf.if", "scf.while", "scf.yield", "scf.cond
 def erase_dead_carried(graph: Graph) -> None:
     """Drop values that loops carry only for themselves, and all that only they need
     (runDeadIterArgElimination)."""
+    loops = [op for op in graph.all_ops() if op.name == "scf.for"]
+    if all(result.uses for op in loops for result in op.results):
+        return
     live = _live_values(graph)
-    for op in list(graph.walk()):
+    for op in loops:
         if op.block is None or op.name != "scf.for":
             continue
         for place in range(len(op.results) - 1, -1, -1):
@@ -103,15 +106,17 @@ def clean_control_flow(graph: Graph) -> bool:
     any_change = False
     for _ in range(_ROUNDS):
         changed = False
-        for op in list(graph.walk_post()):
+        for op in graph.all_ops_post():
+            if op.name != "scf.for" and op.name != "scf.if":
+                continue
             if op.block is None:
                 continue
-            if op.results and is_removable(op) and not any(result.uses for result in op.results):
+            if op.results and not any(result.uses for result in op.results) and is_removable(op):
                 op.erase()
                 changed = True
             elif op.name == "scf.for":
                 changed |= _for(op)
-            elif op.name == "scf.if":
+            else:
                 changed |= _if(op)
         if not changed:
             return any_change
@@ -124,8 +129,8 @@ def clean_loops(graph: Graph) -> bool:
     any_change = False
     for _ in range(_ROUNDS):
         changed = False
-        for op in list(graph.walk_post()):
-            if op.block is not None and op.name == "scf.for":
+        for op in graph.all_ops_post():
+            if op.name == "scf.for" and op.block is not None:
                 changed |= _for(op)
         if not changed:
             return any_change

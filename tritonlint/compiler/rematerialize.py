@@ -120,7 +120,7 @@ class Rematerialization:
         self.remats.setdefault(old, {})[encoding] = new
 
     def converts(self) -> list[GOp]:
-        return [op for op in self.graph.walk_post() if op.name == "ttg.convert_layout"]
+        return [op for op in self.graph.all_ops_post() if op.name == "ttg.convert_layout"]
 
     def run_over_converts(self, rewrite: Callable[[GOp], bool]) -> bool:
         """Try a rewriting on each conversion; those that stay may be used again by later ones."""
@@ -262,7 +262,7 @@ class Rematerialization:
                 wanted[block.parent] = None
                 wanted[block.terminator] = None
                 yielded.setdefault(block.terminator, []).append(value.index - 1)
-        for op in [op for op in self.graph.walk() if op in wanted]:
+        for op in [op for op in self.graph.all_ops() if op in wanted]:
             name = op.name
             if name == "scf.for":
                 self.grow_loop(op, slice_, mapping)

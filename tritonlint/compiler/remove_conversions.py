@@ -18,6 +18,12 @@ _ROUNDS = 16
 def remove_conversions(graph: Graph, release: Release, disable_splitting: bool = False) -> None:
     """Spread encodings from anchors, repeat work instead of converting, and move the conversions that
     stay."""
+    if not any(op.name == "ttg.convert_layout" for op in graph.all_ops()):
+        # Without conversions every value has the one encoding that its anchor gives it.
+        erase_dead_carried(graph)
+        clean_converts(graph)
+        clean_control_flow(graph)
+        return
     propagate_layouts(graph, release)
     clean_converts(graph)
     for _ in range(_ROUNDS):
