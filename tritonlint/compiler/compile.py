@@ -22,10 +22,10 @@ from tritonlint.compiler.facts import (
     shared_parts,
 )
 from tritonlint.compiler.graph import Graph, from_function
+from tritonlint.compiler.layout_pipeline import clean_ttir
 from tritonlint.compiler.liveness import Held, held_memory
 from tritonlint.compiler.modelled import reasons_of, sure_loads
 from tritonlint.compiler.options import Options
-from tritonlint.compiler.layout_pipeline import clean_ttir
 from tritonlint.compiler.pass_order import assign_layouts, pipeline_and_finish, pointer_facts
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.releases import release as release_row
