@@ -49,36 +49,47 @@ _COMMUTATIVE = frozenset(
 )  # fmt: skip
 
 
-def _key(op: GOp, bound: dict[GValue, int] | None = None) -> Key:
-    operands: list[Any]
-    if bound is None:
-        operands = [id(value) for value in op.operands]
-    else:
-        operands = [("bound", bound[v]) if v in bound else id(v) for v in op.operands]
-    if op.name in _COMMUTATIVE and len(operands) == 2 and not isinstance(operands[0], tuple):
-        operands.sort(key=str)
+def _attrs_key(op: GOp) -> Any:
     attrs = op.attrs
-    value = attrs.get("value")
-    frozen = tuple(
-        (name, (repr(value), _frozen(value)) if name == "value" else _frozen(attrs[name]))
-        for name in sorted(attrs)
-        if name != "why"
-    )
-    results = tuple((r.type, r.encoding, r.memory, r.mutable) for r in op.results)
-    blocks: tuple[Any, ...] = ()
-    if op.blocks:
-        bound = dict(bound or {})
-        inner: list[Any] = []
-        for block in op.blocks:
-            for arg in block.args:
-                bound[arg] = len(bound)
-                inner.append(arg.type)
-            for nested in block.ops:
-                inner.append(_key(nested, bound))
-                for result in nested.results:
-                    bound[result] = len(bound)
-        blocks = tuple(inner)
-    return (op.name, tuple(operands), frozen, results, blocks)
+    if not attrs:
+        return None
+    if op.name == "arith.constant":
+        return repr(attrs["value"])
+    key = tuple(attrs.items())
+    try:
+        hash(key)
+    except TypeError:
+        return _frozen(attrs)
+    return key
+
+
+def _key(op: GOp, bound: dict[GValue, int] | None = None) -> Key:
+    operands: Any
+    if bound is None:
+        operands = tuple(map(id, op.operands))
+        if len(operands) == 2 and operands[0] > operands[1] and op.name in _COMMUTATIVE:
+            operands = operands[::-1]
+    else:
+        operands = tuple(("bound", bound[v]) if v in bound else id(v) for v in op.operands)
+    results = op.results
+    if len(results) == 1:
+        result = results[0]
+        made: Any = (result.type, result.encoding, result.mutable)
+    else:
+        made = tuple((r.type, r.encoding, r.mutable) for r in results)
+    if not op.blocks:
+        return (op.name, operands, _attrs_key(op), made)
+    bound = dict(bound or {})
+    inner: list[Any] = []
+    for block in op.blocks:
+        for arg in block.args:
+            bound[arg] = len(bound)
+            inner.append(arg.type)
+        for nested in block.ops:
+            inner.append(_key(nested, bound))
+            for value in nested.results:
+                bound[value] = len(bound)
+    return (op.name, operands, _attrs_key(op), made, tuple(inner))
 
 
 def _mergeable(op: GOp) -> bool:

@@ -8,10 +8,36 @@ shape.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from tritonlint.compiler.linear import LinearLayout, log2, unpack
+
+
+class _Hashed:
+    """Room for the hash of a record, which is asked for far more often than records are made."""
+
+    __slots__ = ("_hash",)
+
+
+_Record = TypeVar("_Record", bound=type)
+
+
+def _hash_once(record: _Record) -> _Record:
+    """Let a record compute its hash once."""
+    compute: Callable[[Any], int] = record.__hash__  # type: ignore[assignment]
+
+    def __hash__(self: Any) -> int:
+        try:
+            return self._hash  # type: ignore[no-any-return]
+        except AttributeError:
+            value = compute(self)
+            object.__setattr__(self, "_hash", value)
+            return value
+
+    record.__hash__ = __hash__  # type: ignore[assignment]
+    return record
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +85,9 @@ def cta_layout(per_cga: tuple[int, ...], split: tuple[int, ...], order: tuple[in
     return CtaLayout(rank, tuple(bases)) if bases else None
 
 
+@_hash_once
 @dataclass(frozen=True, slots=True)
-class Blocked:
+class Blocked(_Hashed):
     """#ttg.blocked: what loads, stores and everything without a tensor core start from. `order` lists the
     fastest dimension first."""
 
@@ -71,8 +98,9 @@ class Blocked:
     cta_layout: CtaLayout | None = None
 
 
+@_hash_once
 @dataclass(frozen=True, slots=True)
-class NvidiaMma:
+class NvidiaMma(_Hashed):
     """#ttg.nvidia_mma: the accumulator of mma.sync (version 1 or 2) or wgmma (version 3).
 
     `instr_shape` is (16, 8) for version 2 (with the batch in front for rank 3), (16, N, K) for version 3. The
@@ -86,8 +114,9 @@ class NvidiaMma:
     cta_layout: CtaLayout | None = None
 
 
+@_hash_once
 @dataclass(frozen=True, slots=True)
-class AmdMfma:
+class AmdMfma(_Hashed):
     """#ttg.amd_mfma: the accumulator of a matrix instruction of CDNA (version 1 to 4: gfx908, 90a, 942,
     950)."""
 
@@ -100,8 +129,9 @@ class AmdMfma:
     cta_layout: CtaLayout | None = None
 
 
+@_hash_once
 @dataclass(frozen=True, slots=True)
-class AmdWmma:
+class AmdWmma(_Hashed):
     """#ttg.amd_wmma: the accumulator of a matrix instruction of RDNA (version 1: gfx11, 2: gfx12, 3:
     gfx1250).
     """
@@ -114,23 +144,26 @@ class AmdWmma:
     cta_layout: CtaLayout | None = None
 
 
+@_hash_once
 @dataclass(frozen=True, slots=True)
-class Linear:
+class Linear(_Hashed):
     """#ttg.linear: given by the bases themselves. `layout.shape` is the shape that the bases cover."""
 
     layout: LinearLayout
 
 
+@_hash_once
 @dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(_Hashed):
     """#ttg.slice: the parent without one dimension; the threads along it hold copies."""
 
     dim: int
     parent: Distributed
 
 
+@_hash_once
 @dataclass(frozen=True, slots=True)
-class DotOperand:
+class DotOperand(_Hashed):
     """#ttg.dot_op: operand A (0) or B (1) of a dot whose result has the encoding `parent`; `k_width`
     consecutive elements along K in one thread (0 where the parent does not use it)."""
 
