@@ -60,7 +60,9 @@ def arguments_of(
 
     `constants` are the compile-time values: what is in there is no run-time argument. `types` and `values`
     are given; `defaults` come from the settings (name or pattern to type). `divisible` None: unknown values
-    are taken to be divisible by 16. `launch_texts` holds the source of each argument at the launch."""
+    are taken to be divisible by 16. `launch_texts` holds the source of each argument at the launch.
+    `unit_strides` False: no stride is taken to be 1.
+    """
     uses = kernel_uses(kernel)
     specs: dict[str, ArgumentSpec] = {}
     more: dict[str, object] = {}

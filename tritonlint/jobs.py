@@ -44,8 +44,8 @@ class Job:
     grid: tuple[int, ...] | None = None
     triton: str | None = None
     model: Literal["compiler", "textbook"] = "compiler"
-    # The stride of an innermost dimension is 1 where nothing tells it. A job that names its constants names those
-    # strides, too.
+    # The stride of an innermost dimension is 1 where nothing tells it. A job that names its constants names
+    # those strides, too.
     unit_strides: bool = True
 
 

@@ -108,10 +108,11 @@ def lint_source(
         result = _lint(path, data, settings, chosen, rules, known, cancelled, observe)
     except Exception as error:
         return FileResult(path, problems=(_internal(path, error, ""),), targets=chosen.described())
+    problems = (*(FileProblem("tritonlint", text, True) for text in known.problems), *result.problems)
     least = CERTAINTIES.index(certainty)
     kept = tuple(f for f in result.findings if CERTAINTIES.index(f.certainty) >= least)
     stats = replace(result.stats, seconds=time.perf_counter() - start)
-    return replace(result, findings=kept, stats=stats, targets=chosen.described())
+    return replace(result, findings=kept, problems=problems, stats=stats, targets=chosen.described())
 
 
 def rules_for(path: str, settings: Settings, known: Registry) -> tuple[Rule, ...]:

@@ -121,7 +121,7 @@ def lint_paths(
     problems += [problem for result in done for problem in result.problems]
     return Report(
         findings=tuple(finding for result in done for finding in result.findings),
-        problems=tuple(problems),
+        problems=tuple(dict.fromkeys(problems)),  # rules that cannot be loaded are a problem of every file
         suppressed=tuple(entry for result in done for entry in result.suppressed),
         skipped=tuple(skipped),
         files=len(discovery.files),

@@ -91,7 +91,7 @@ def test_a_named_path_that_is_not_there_is_status_2_and_the_rest_is_linted(folde
         (("clean.py", "--output-format", "xml"), "'xml' is not one of"),
         (("clean.py", "--no-such-option"), "No such option"),
         (("duplicate.py", "--select", "TL999"), "unknown rule 'TL999'"),
-        (("duplicate.py", "--ignore", "duplicate-confg"), "did you mean duplicate-config?"),
+        (("duplicate.py", "--ignore", "duplicate-confg"), "did you mean duplicate-config"),
         (("-", "clean.py"), "cannot be combined"),
         (("clean.py", "--output-file", "no/such/folder/x"), "cannot be written"),
         (("clean.py", "--baseline", "none.json"), "none.json: cannot be read"),

@@ -25,7 +25,8 @@ def render(report: Report) -> str:
         text = finding.message + (f"\n{finding.help}" if finding.help else "")
         lines.append(f"::{LEVELS[finding.severity]} {given}::{_data(text)}")
     lines += [
-        f"::error file={_property(relative(problem.path))}::{_data(problem.message)}" for problem in report.problems
+        f"::error file={_property(relative(problem.path))}::{_data(problem.message)}"
+        for problem in report.problems
     ]
     return "".join(f"{line}\n" for line in lines)
 

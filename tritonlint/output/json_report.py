@@ -30,7 +30,8 @@ def report_object(report: Report) -> dict[str, Any]:
 
 def summary_object(report: Report) -> dict[str, Any]:
     counts = {
-        str(level): sum(finding.severity == level for finding in report.findings) for level in reversed(SEVERITIES)
+        str(level): sum(finding.severity == level for finding in report.findings)
+        for level in reversed(SEVERITIES)
     }
     return {
         **counts,

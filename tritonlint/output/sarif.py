@@ -35,14 +35,18 @@ def sarif_object(report: Report) -> dict[str, Any]:
     columns = Columns(report.sources)
     names = fingerprints(everything)
     results = [_result(finding, index, name, columns) for finding, name in zip(reported, names, strict=False)]
-    for entry, name in zip(report.suppressed, names[len(report.findings) :], strict=True):
+    if report.known:
+        states = ["new"] * len(report.findings) + ["unchanged"] * len(report.known)
+        results = [{**result, "baselineState": state} for result, state in zip(results, states, strict=True)]
+    for entry, name in zip(report.suppressed, names[len(reported) :], strict=True):
         result = _result(entry.finding, index, name, columns)
         suppression: dict[str, Any] = {"kind": "inSource"}
         if entry.by.reason:
             suppression["justification"] = entry.by.reason
         results.append({**result, "suppressions": [suppression]})
     notes = [
-        {"level": "error", "message": {"text": f"{problem.path}: {problem.message}"}} for problem in report.problems
+        {"level": "error", "message": {"text": f"{problem.path}: {problem.message}"}}
+        for problem in report.problems
     ]
     run: dict[str, Any] = {
         "tool": {

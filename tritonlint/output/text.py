@@ -39,11 +39,11 @@ def _block(finding: Finding, source: str, report: Report, style: Style) -> list[
     head = style.paint(f"{finding.severity}[{finding.code}]", colour, "bold")
     name = style.paint(f"({finding.name})", "dim")
     lines = [f"{head}: {style.paint(one_line(finding.message), 'bold')} {name}"]
-    margin = len(str(max(finding.span.line, *(note.span.line for note in finding.related), 1)))
+    margin = len(str(finding.span.line))
     gutter = " " * margin
     bar = style.paint("|", "blue")
     arrow = style.paint("-->", "blue")
-    lines.append(f"{gutter} {arrow} {finding.path}:{finding.span.line}:{finding.span.column}")
+    lines.append(f"{gutter}{arrow} {finding.path}:{finding.span.line}:{finding.span.column}")
     excerpt = excerpt_lines(source, finding.span)
     if excerpt:
         text, carets = excerpt
