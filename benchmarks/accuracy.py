@@ -94,6 +94,15 @@ def text_of(value: object) -> object:
     return value[1:-1] if isinstance(value, str) and value[:1] in "'\"" else value
 
 
+def found_file(root: pathlib.Path, row: dict) -> pathlib.Path:
+    """The row's file below the checkout of its project, or below the root."""
+    for folder in (root / row.get("project", ""), root):
+        for path in (folder / row["file"], folder / "src" / row["file"]):
+            if path.exists():
+                return path
+    return root / row["file"]
+
+
 class Tally:
     """Counts of one group of rows."""
 
@@ -140,8 +149,7 @@ def main() -> None:
                 continue
             file = options.kernels
             if file is None:
-                root = options.root / row.get("project", "")
-                file = next((p for p in (root / row["file"], options.root / row["file"]) if p.exists()), root)
+                file = found_file(options.root, row)
             key = json.dumps([str(file), label, row["consts"], row.get("types") or row.get("sig"), row.get("div")], sort_keys=True)
             began = time.perf_counter()
             if key not in traces:

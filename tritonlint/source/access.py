@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.source import externals, methods, symbolic
-from tritonlint.source.guards import NO_GUARDS, Choice, choose
+from tritonlint.source.guards import NO_GUARDS, Choice, choose, guard
 from tritonlint.source.kernels import ConfigValue, Kernel, LaunchProxy
 from tritonlint.source.objects import (
     MISSING,
@@ -197,7 +197,7 @@ def _dict_item(interp: Interpreter, base: Dict, index: Any) -> Any:
             raise Raised("KeyError", "the dict is empty")
         pairs = list(base.items())[:64]
         return choose(
-            [(frozenset({(("pick", symbolic.key_of(index), number), True)}), v) for number, (_, v) in enumerate(pairs)]
+            [(guard(("pick", symbolic.key_of(index)), number), v) for number, (_, v) in enumerate(pairs)]
         )
     try:
         value = base.get(index, MISSING)
@@ -249,7 +249,7 @@ def _sequence_item(interp: Interpreter, base: Any, index: Any) -> Any:
         if items and not isinstance(base, (str, bytes)):
             if index.low is not None and index.high is not None and 0 <= index.low <= index.high < len(items):
                 items = items[index.low : index.high + 1]
-            found = [(frozenset({(("pick", index.key, number), True)}), one) for number, one in enumerate(items)]
+            found = [(guard(("pick", index.key), number), one) for number, one in enumerate(items)]
             return choose([(guards, one.value if isinstance(one, Maybe) else one) for guards, one in found])
         return interp.symbol(symbolic.grow("item", symbolic.key_of(tuple(base)), index.key), index.reason)
     if isinstance(index, EnumMember) and isinstance(index.value, int):

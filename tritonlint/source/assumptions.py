@@ -8,7 +8,7 @@ from typing import Any
 
 from tritonlint.source.definitions import last_name
 from tritonlint.source.module import Module
-from tritonlint.source.slices import is_launch
+from tritonlint.source.slices import launch_ids
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -32,6 +32,7 @@ class Assumptions:
         return self._of.get(id(node), {})
 
     def _attach(self) -> None:
+        self._launches = launch_ids(self.module)
         places: list[tuple[int, int, ast.AST]] = []  # first line, last line of the head, node
         for statement in self.module.statements:
             self._places(statement, places)
@@ -57,7 +58,7 @@ class Assumptions:
             first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
             body = node.body[0].lineno - 1 if node.body else node.lineno
             places.append((first, max(body, node.lineno), node))
-        elif is_launch(node):
+        elif id(node) in self._launches:
             places.append((node.lineno, node.end_lineno or node.lineno, node))  # type: ignore[attr-defined]
         elif isinstance(node, ast.Assign) and _holds_config(node.value):
             places.append((node.lineno, node.end_lineno or node.lineno, node))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.source import symbolic
-from tritonlint.source.guards import Choice, choose, combine, lift
+from tritonlint.source.guards import ANYWHERE, Choice, Guards, choose, combine, lift
 from tritonlint.source.objects import (
     MISSING,
     Class,
@@ -346,12 +346,12 @@ def product(interp: Interpreter, arguments: Arguments) -> Any:
         return unknown(interp, arguments, "the product is too large")
     result = List()
     for row in itertools.product(*pools):
-        when: tuple[Any, ...] = (frozenset(),)
+        when: tuple[Guards, ...] = ANYWHERE
         for one in row:
             if isinstance(one, Maybe):
                 when = tuple(a | b for a in when for b in one.when)[:16]
         plain = tuple(one.value if isinstance(one, Maybe) else one for one in row)
-        result.append(plain if when == (frozenset(),) else Maybe(when, plain))
+        result.append(plain if when is ANYWHERE else Maybe(when, plain))
     return result
 
 

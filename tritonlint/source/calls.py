@@ -337,7 +337,13 @@ def _run(interp: Interpreter, function: Function, arguments: Arguments, key: Any
             return interp.evaluate(function.node.body, frame)
         if _is_generator(function.node):
             frame.yields = List()
-        status = interp.execute(function.node.body, frame)
+        try:
+            status = interp.execute(function.node.body, frame)
+        except Raised:
+            # The path that is left at the end raises; those that returned before stand.
+            if not frame.returns:
+                raise
+            status = "raise"
         if frame.yields is not None:
             return frame.yields
         result = _returned(frame, status, interp, path)

@@ -39,12 +39,12 @@ def make_function(
         kind = _KIND_OF_DECORATOR.get(last_name(decorator))
         if kind is not None:
             value.kind = kind
-    if isinstance(node, ast.AsyncFunctionDef) or not _may_be_kernel(node):
+    if isinstance(node, ast.AsyncFunctionDef) or not may_be_kernel(node):
         return value
     return decorated(interp, value, node, frame)
 
 
-def _may_be_kernel(node: ast.FunctionDef) -> bool:
+def may_be_kernel(node: ast.FunctionDef) -> bool:
     """Decorators of host functions are not evaluated: hardly any matters here, and they can be costly."""
     if any(word in last_name(decorator).lower() for decorator in node.decorator_list for word in _KERNEL_WORDS):
         return True

@@ -26,7 +26,8 @@ class Frame:
     """The local names of one run of a function, of a class body, or of one top-level statement."""
 
     __slots__ = (
-        "assumed", "env", "environment", "function", "loops", "name", "parent", "relevant", "returns", "spread", "yields",
+        "assumed", "env", "environment", "function", "lenient", "loops", "name", "parent", "relevant", "returns", "spread",
+        "trying", "yields",
     )  # fmt: skip
 
     def __init__(self, environment: Environment, parent: Frame | None = None, name: str = "") -> None:
@@ -40,6 +41,8 @@ class Frame:
         self.yields: List | None = None
         self.spread: ast.AST | None = None  # the comprehension in hand
         self.assumed: dict[str, Any] = {}  # from a comment on the function
+        self.lenient = False  # what raises is passed over
+        self.trying = 0  # `try` statements around
         self.relevant: set[int] | None = None  # the statements to evaluate, where not all
 
     def lookup(self, name: str) -> Any:

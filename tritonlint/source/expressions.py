@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.source import access, calls, methods, symbolic
-from tritonlint.source.guards import Choice, Guards, choose, combine, lift, narrow
+from tritonlint.source.guards import NO_GUARDS, Choice, Guards, agree, choose, combine, guard, lift, narrow
 from tritonlint.source.objects import (
     MISSING,
     Dict,
@@ -245,8 +245,8 @@ def _shortcut(interp: Interpreter, is_and: bool, first: Any, second: Any) -> Any
         key = symbolic.grow("and" if is_and else "or", symbolic.key_of(first), symbolic.key_of(second))
         if _is_bool(first) and (_is_bool(second) or isinstance(second, bool)):
             return interp.symbol(key, getattr(first, "reason", "it is not known"), low=0, high=1, kind="bool")
-    guard = symbolic.key_of(first)
-    yes, no = frozenset({(guard, True)}), frozenset({(guard, False)})
+    key, flipped = guard_key(first)
+    yes, no = guard(key, not flipped), guard(key, flipped)
     return choose([(yes, second if is_and else first), (no, first if is_and else second)])
 
 
@@ -258,7 +258,7 @@ def conditions(interp: Interpreter, test: Any) -> Conditions:
     """The guards under which a value is true, and those under which it is false."""
     trues: list[Guards] = []
     falses: list[Guards] = []
-    alternatives = test.alternatives if isinstance(test, Choice) else ((frozenset(), test),)
+    alternatives = test.alternatives if isinstance(test, Choice) else ((NO_GUARDS, test),)
     for guards, value in alternatives:
         if value is MISSING:
             continue
@@ -268,18 +268,14 @@ def conditions(interp: Interpreter, test: Any) -> Conditions:
             continue
         key, flipped = guard_key(value)
         for branch in (True, False):
-            guard = (key, branch is not flipped)
-            if (guard[0], not guard[1]) not in guards:
-                (trues if branch else falses).append(guards | {guard})
-    possible = [one for one in trues if any(_fits(one, here) for here in interp.path)]
-    otherwise = [one for one in falses if any(_fits(one, here) for here in interp.path)]
+            one = guard(key, branch is not flipped)
+            if agree(guards, one):
+                (trues if branch else falses).append(guards | one)
+    possible = [one for one in trues if any(agree(one, here) for here in interp.path)]
+    otherwise = [one for one in falses if any(agree(one, here) for here in interp.path)]
     if not possible and not otherwise:
         return trues, falses
     return possible, otherwise
-
-
-def _fits(guards: Guards, here: Guards) -> bool:
-    return not any((key, not branch) in here for key, branch in guards)
 
 
 def guard_key(value: Any) -> tuple[Any, bool]:
@@ -363,7 +359,7 @@ def dict_comprehension(interp: Interpreter, node: ast.DictComp, frame: Frame) ->
             return interp.symbol(("node", id(node)), "a key of the dict is not known")
         try:
             before = result.get(key, MISSING)
-            result[key] = value if when is None else choose([*((g, value) for g in when), (frozenset(), before)])
+            result[key] = value if when is None else choose([*((g, value) for g in when), (NO_GUARDS, before)])
         except TypeError as error:
             raise Raised("TypeError", str(error)) from None
         if isinstance(key, str):

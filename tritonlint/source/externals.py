@@ -391,6 +391,42 @@ def _descriptor(arguments: Arguments, from_tensor: bool) -> Any:
     return Descriptor(dtype, shape)
 
 
+_NESTED_REPEATS = re.compile(r"[)\]][*+{]|[*+}][*+]|\\[1-9]")
+
+
+def _match(name: str) -> Any:
+    """re.match and the like on short plain text; patterns that could take long are left unknown."""
+
+    def run(interp: Interpreter, arguments: Arguments) -> Any:
+        values = arguments.positional
+        plain = len(values) == 2 and all(isinstance(one, str) and len(one) <= 80 for one in values)
+        if not plain or _NESTED_REPEATS.search(values[0].replace(r"[0-9]", r"\d")) or values[0].count("*") > 3:
+            return builtin_calls.unknown(interp, arguments, "whether a pattern fits is not known")
+        try:
+            found = getattr(re, name)(*values)
+        except re.error as error:
+            raise Raised("error", str(error)) from None
+        if found is None:
+            return None
+        groups = (found.group(0), *found.groups())
+
+        def group(args: list[Any], kwargs: dict[str, Any]) -> Any:
+            at = args[0] if args else 0
+            if isinstance(at, (int, str)):
+                try:
+                    return found.group(at)
+                except IndexError as error:
+                    raise Raised("IndexError", str(error)) from None
+            return None
+
+        return Instance("match", {
+            "group": Native("group", group),
+            "groups": Native("groups", lambda args, kwargs: groups[1:]),
+        })  # fmt: skip
+
+    return run
+
+
 def _default_dict(interp: Interpreter, arguments: Arguments) -> Any:
     result = Dict()
     result.default_factory = arguments.positional[0] if arguments.positional else None
@@ -504,6 +540,9 @@ _HANDLERS: dict[str, Any] = {
     "importlib.metadata.version": _package_version,
     "importlib.util.find_spec": _find_spec,
     "importlib.import_module": lambda interp, a: _import_module(interp, a),
+    "re.match": _match("match"),
+    "re.search": _match("search"),
+    "re.fullmatch": _match("fullmatch"),
     "itertools.product": builtin_calls.product,
     "itertools.chain": _chain,
     "itertools.chain.from_iterable": _chain_iterable,

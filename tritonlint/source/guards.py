@@ -6,16 +6,70 @@ same condition meet only where they agree, so `BLOCK, warps = (64, 4) if big els
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-Guards = frozenset[tuple[Any, bool]]
+MAX_ALTERNATIVES = 32
+MAX_PATH = 12  # guard sets of one path; where there would be more, a condition is not kept in it
+MAX_WORLDS = 64
+_MAX_NUMBERS = 200_000
+
+_numbers: dict[Any, int] = {}
+_next = itertools.count(1)
+
+
+class Guards:
+    """Conditions and how they came out: True or False, or which item was picked."""
+
+    __slots__ = ("_hash", "held")
+
+    def __init__(self, held: dict[int, int]) -> None:
+        self.held = held
+        self._hash: int | None = None
+
+    def __or__(self, other: Guards) -> Guards:
+        if not other.held:
+            return self
+        return Guards({**self.held, **other.held}) if self.held else other
+
+    def __sub__(self, other: Guards) -> Guards:
+        if not other.held or not self.held:
+            return self
+        return Guards({key: outcome for key, outcome in self.held.items() if other.held.get(key) != outcome})
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Guards) and self.held == other.held)
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self.held.items()))
+        return self._hash
+
+
+def guard(key: Any, outcome: int) -> Guards:
+    """The one condition `key` with its outcome. Conditions are numbered, since hashing what they hang on is slow."""
+    number = _numbers.get(key)
+    if number is None:
+        if len(_numbers) > _MAX_NUMBERS:
+            _numbers.clear()  # numbers are never used twice, so all that is lost is what two uses have in common
+        number = _numbers[key] = next(_next)
+    return Guards({number: outcome})
+
+
 Path = tuple[Guards, ...]  # any of these sets holds
 
-NO_GUARDS: Guards = frozenset()
+NO_GUARDS = Guards({})
 ANYWHERE: Path = (NO_GUARDS,)
-MAX_ALTERNATIVES = 64
+
+
+class Raised(Exception):
+    """The code that is read raises here."""
+
+    def __init__(self, kind: str, message: str = "") -> None:
+        super().__init__(f"{kind}: {message}" if message else kind)
+        self.kind = kind
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,18 +79,27 @@ class Choice:
     @property
     def values(self) -> list[Any]:
         """The distinct values."""
-        found: list[Any] = []
-        for _, value in self.alternatives:
-            if not any(same(value, other) for other in found):
-                found.append(value)
-        return found
+        return list({mark(value): value for _, value in self.alternatives}.values())
 
 
 def agree(first: Guards, second: Guards) -> bool:
     """Whether both sets can hold together."""
-    if len(first) > len(second):
-        first, second = second, first
-    return not any((key, not branch) in second for key, branch in first)
+    one, other = first.held, second.held
+    if len(one) > len(other):
+        one, other = other, one
+    for key, outcome in one.items():
+        if other.get(key, outcome) != outcome:
+            return False
+    return True
+
+
+def opposite(guards: Guards) -> Guards | None:
+    """The guard that holds where a single yes-or-no condition does not; None for anything else."""
+    if len(guards.held) == 1:
+        ((key, outcome),) = guards.held.items()
+        if isinstance(outcome, bool):
+            return Guards({key: not outcome})
+    return None
 
 
 def same(first: Any, second: Any) -> bool:
@@ -72,12 +135,27 @@ def choose(alternatives: Iterable[tuple[Guards, Any]]) -> Any:
     if all(same(first, value) for _, value in flat[1:]):
         return first
     if len(flat) > MAX_ALTERNATIVES:
-        distinct: list[tuple[Guards, Any]] = []
-        for _, value in flat:
-            if not any(same(value, other) for _, other in distinct):
-                distinct.append((NO_GUARDS, value))
-        flat = distinct[: MAX_ALTERNATIVES * 4]
+        # Too many conditions to keep apart: each value once, whenever it holds; with too many values, none.
+        distinct = {mark(value): value for _, value in flat}
+        if len(distinct) > MAX_ALTERNATIVES // 2:
+            from tritonlint.source.objects import Symbol
+
+            return Symbol(("many", id(flat), len(flat)), "it has too many possible values")
+        return Choice(tuple((NO_GUARDS, value) for value in distinct.values()))
     return Choice(tuple(flat))
+
+
+def mark(value: Any) -> Any:
+    """A hashable that is equal for values that are the same."""
+    kind = type(value)
+    if value is None or kind in (int, float, str, bool, bytes):
+        return (kind, value)
+    if kind is tuple:
+        return tuple(mark(item) for item in value)
+    key = getattr(value, "key", None)
+    if key is not None:
+        return (kind, key)
+    return ("id", id(value))
 
 
 def combine(values: Sequence[Any]) -> list[tuple[Guards, list[Any]]]:
@@ -93,18 +171,26 @@ def combine(values: Sequence[Any]) -> list[tuple[Guards, list[Any]]]:
             for inner, plain in value.alternatives:
                 if agree(guards, inner):
                     grown.append((guards | inner, [*row, plain]))
-            if len(grown) > MAX_ALTERNATIVES * 4:
+            if len(grown) > MAX_WORLDS:
                 break
-        worlds = grown[: MAX_ALTERNATIVES * 4]
+        worlds = grown[:MAX_WORLDS]
     return worlds
 
 
 def lift(function: Callable[..., Any], *values: Any) -> Any:
-    """`function` applied in every world of its arguments."""
-    for value in values:
-        if isinstance(value, Choice):
-            return choose([(guards, function(*row)) for guards, row in combine(values)])
-    return function(*values)
+    """`function` applied in every world of its arguments. A world in which it raises is one that does not go on."""
+    if not any(isinstance(value, Choice) for value in values):
+        return function(*values)
+    found: list[tuple[Guards, Any]] = []
+    error: Raised | None = None
+    for guards, row in combine(values):
+        try:
+            found.append((guards, function(*row)))
+        except Raised as raised:
+            error = raised
+    if not found and error is not None:
+        raise error
+    return choose(found)
 
 
 def narrow(value: Any, path: Path) -> Any:
@@ -121,13 +207,9 @@ def narrow(value: Any, path: Path) -> Any:
 
 def extend(path: Path, conditions: Sequence[Guards]) -> Path:
     """The path after one of `conditions` came true; empty where none can."""
-    found: list[Guards] = []
+    found: dict[Guards, None] = {}
     for here in path:
         for condition in conditions:
             if agree(here, condition):
-                joined = here | condition
-                if joined not in found:
-                    found.append(joined)
-    if len(found) > MAX_ALTERNATIVES:
-        return tuple(conditions[:MAX_ALTERNATIVES])
-    return tuple(found)
+                found[here | condition] = None
+    return tuple(found) if len(found) <= MAX_PATH else path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonlint.source import slices
 from tritonlint.source.environment import Environment, Frame
-from tritonlint.source.guards import ANYWHERE, Path, choose
+from tritonlint.source.guards import ANYWHERE, Path, choose, guard
 from tritonlint.source.kernels import Kernel, LaunchProxy
 from tritonlint.source.objects import (
     MISSING,
@@ -24,7 +24,7 @@ from tritonlint.source.objects import (
 if TYPE_CHECKING:
     from tritonlint.source.interpreter import Arguments, Interpreter
 
-ENTRY_STEPS = 20_000  # of one function that launches
+ENTRY_STEPS = 12_000  # of one function that launches
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _NOT_ARGUMENTS = frozenset({"grid", "warmup"})
 
@@ -110,54 +110,79 @@ def _freeze(frame: Frame) -> Frame:
 
 def entries(environment: Environment) -> list[Entry]:
     """Everything of a file that launches or defines kernels locally, in the order of the file."""
-    found: list[Entry] = []
-    lines = environment.module.lines.lines
+    finder = _Finder(environment)
     for number, statement in enumerate(environment.module.statements):
-        _entries_in(statement, None, number, found, True, lines)
+        finder.visit(statement, None, number, True)
+    found = finder.found
+    names = {entry.name for entry in found if entry.name}
+    if names:
+        # Who calls them is run too: that is where a kernel, a block size, a grid handed down are known.
+        for number, statement in enumerate(environment.module.statements):
+            _callers_in(statement, None, number, found, names, finder.lines)
+        found.sort(key=lambda entry: entry.node.lineno)  # type: ignore[attr-defined]
     return found
 
 
-def _entries_in(
-    node: ast.stmt, owner: str | None, number: int, found: list[Entry], top: bool, lines: list[str]
+class _Finder:
+    def __init__(self, environment: Environment) -> None:
+        self.lines = environment.module.lines.lines
+        self.launches = slices.launch_ids(environment.module)
+        self.found: list[Entry] = []
+
+    def visit(self, node: ast.stmt, owner: str | None, number: int, top: bool) -> None:
+        if not self._mentions(node):
+            return
+        if isinstance(node, _FUNCTIONS):
+            if self.worth_running(node):
+                self.found.append(Entry(node.name, node, owner, number))
+            return
+        if isinstance(node, ast.ClassDef):
+            for child in node.body:
+                self.visit(child, node.name, number, False)
+            return
+        if top and any(id(inner) in self.launches for inner in slices.own_nodes([node])):
+            self.found.append(Entry("", node, None, number))
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.stmt):
+                self.visit(child, owner, number, False)
+            elif isinstance(child, ast.ExceptHandler):
+                for inner in child.body:
+                    self.visit(inner, owner, number, False)
+
+    def _mentions(self, node: ast.stmt) -> bool:
+        """A look at the text, which is far cheaper than a walk through the tree."""
+        for line in self.lines[node.lineno - 1 : node.end_lineno]:
+            if "](" in line or "] (" in line or ".run(" in line or ".warmup(" in line or "jit" in line:
+                return True
+        return False
+
+    def worth_running(self, node: ast.AST) -> bool:
+        """Whether a function launches, or holds a function that does or that is a kernel."""
+        if _is_kernel(node):
+            return False
+        for inner in ast.walk(node):
+            if id(inner) in self.launches:
+                return True
+            if inner is not node and isinstance(inner, _FUNCTIONS) and _is_kernel(inner):
+                return True
+        return False
+
+
+def _callers_in(
+    node: ast.stmt, owner: str | None, number: int, found: list[Entry], names: set[str], lines: list[str]
 ) -> None:
-    if not _mentions_launch(node, lines):
-        return
-    if isinstance(node, _FUNCTIONS):
-        if _worth_running(node):
-            found.append(Entry(node.name, node, owner, number))
-        return
     if isinstance(node, ast.ClassDef):
         for child in node.body:
-            _entries_in(child, node.name, number, found, False, lines)
-        return
-    if top and any(slices.is_launch(inner) for inner in slices.own_nodes([node])):
-        found.append(Entry("", node, None, number))
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.stmt):
-            _entries_in(child, owner, number, found, False, lines)
-        elif isinstance(child, ast.ExceptHandler):
-            for inner in child.body:
-                _entries_in(inner, owner, number, found, False, lines)
-
-
-def _mentions_launch(node: ast.stmt, lines: list[str]) -> bool:
-    """A look at the text, which is far cheaper than a walk through the tree."""
-    for line in lines[node.lineno - 1 : node.end_lineno]:
-        if "](" in line or "] (" in line or ".run(" in line or ".warmup(" in line or "jit" in line:
-            return True
-    return False
-
-
-def _worth_running(node: ast.AST) -> bool:
-    """Whether a function launches, or holds a function that does or that is a kernel."""
-    if _is_kernel(node):
-        return False
-    for inner in ast.walk(node):
-        if slices.is_launch(inner):
-            return True
-        if inner is not node and isinstance(inner, _FUNCTIONS) and _is_kernel(inner):
-            return True
-    return False
+            _callers_in(child, node.name, number, found, names, lines)
+    elif isinstance(node, (ast.If, ast.Try)):
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.stmt):
+                _callers_in(child, owner, number, found, names, lines)
+    elif isinstance(node, _FUNCTIONS) and not any(entry.node is node for entry in found):
+        text = lines[node.lineno - 1 : node.end_lineno]
+        called = [name for name in names if any(f"{name}(" in line for line in text)]
+        if called and not _is_kernel(node) and slices.called_names_in(node) & set(called):
+            found.append(Entry(node.name, node, owner, number, False))
 
 
 def _is_kernel(node: ast.AST) -> bool:
@@ -176,6 +201,7 @@ class Runner:
     def __init__(self, interp: Interpreter, assumed: Any) -> None:
         self.interp = interp
         self.assumed = assumed  # the `def` of a host function -> values of its names
+        self.launch_ids = slices.launch_ids(interp.module)
         self.found = entries(interp.main)
         self.names = launching_names(self.found)
         self.over_budget: list[Entry] = []
@@ -210,7 +236,7 @@ class Runner:
         """The statements of a function that matter, for functions of the linted file that launch."""
         key = id(node)
         if key not in self._slices:
-            self._slices[key] = slices.relevant(node.body, self.names)
+            self._slices[key] = slices.relevant(node.body, self.names, self.launch_ids)
         return self._slices[key]
 
     def _statement(self, entry: Entry) -> None:
@@ -278,6 +304,7 @@ class Runner:
         frame.assumed = assumed or {}
         if interp.slicer is not None:
             frame.relevant = self._slice(function.node)
+            frame.lenient = True
         interp.ran.add(id(function.node))
         interp.depth += 1
         try:
@@ -299,7 +326,7 @@ class Runner:
                 and value.environment is self.interp.main
                 and id(value.node) not in self.interp.ran
                 and value.closure is not None
-                and _worth_running(value.node)
+                and _Finder(self.interp.main).worth_running(value.node)
             ):
                 self.interp.path = ANYWHERE
                 inner = self._call(value, launches)
@@ -317,7 +344,7 @@ def unknown_arguments(interp: Interpreter, function: Function) -> dict[str, Any]
     else:
         skipped = ""
     defaults: list[ast.expr | None] = [*([None] * (len(positional) - len(spec.defaults))), *spec.defaults]
-    guard = ("defaults", id(function.node))
+    given = ("defaults", id(function.node))
     for argument, default in zip([*positional, *spec.kwonlyargs], [*defaults, *spec.kw_defaults]):
         if argument.arg == skipped:
             continue
@@ -325,7 +352,7 @@ def unknown_arguments(interp: Interpreter, function: Function) -> dict[str, Any]
         values[argument.arg] = unknown
         if isinstance(default, ast.Constant) and isinstance(default.value, (int, str, float)):
             values[argument.arg] = choose(
-                [(frozenset({(guard, True)}), default.value), (frozenset({(guard, False)}), unknown)]
+                [(guard(given, True), default.value), (guard(given, False), unknown)]
             )
     if spec.vararg is not None:
         values[spec.vararg.arg] = interp.symbol(("param", id(spec.vararg)), f"*{spec.vararg.arg} comes from the caller")

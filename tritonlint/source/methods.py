@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.source import answers, symbolic, tensors
-from tritonlint.source.guards import NO_GUARDS, Choice, choose, lift
+from tritonlint.source.guards import Choice, choose, guard, lift
 from tritonlint.source.objects import (
     MISSING,
     Dict,
@@ -250,10 +250,10 @@ def _dict(interp: Interpreter, target: Dict, name: str, arguments: Arguments) ->
 def _get(interp: Interpreter, target: Dict, key: Any, default: Any) -> Any:
     if isinstance(key, (Symbol, Tensor)):
         found = [
-            (frozenset({(("pick", symbolic.key_of(key), number), True)}), value)
+            (guard(("pick", symbolic.key_of(key)), number), value)
             for number, value in enumerate(list(target.values())[:32])
         ]
-        return choose([*found, (NO_GUARDS, default)])
+        return choose([*found, (guard(("pick", symbolic.key_of(key)), len(found)), default)])
     try:
         value = target.get(key, MISSING)
     except TypeError as error:

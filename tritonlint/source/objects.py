@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tritonlint.source.guards import Guards
+from tritonlint.source.guards import Guards, Raised
 from tritonlint.span import Span
 
 if TYPE_CHECKING:
@@ -229,13 +229,11 @@ class _Missing:
 MISSING: Any = _Missing()
 
 
-class Raised(Exception):
-    """The code that is read raises here."""
-
-    def __init__(self, kind: str, message: str = "") -> None:
-        super().__init__(f"{kind}: {message}" if message else kind)
-        self.kind = kind
-
-
 class OutOfBudget(Exception):
     """Evaluating took more steps than one site may."""
+
+
+__all__ = [
+    "MISSING", "Class", "Container", "Descriptor", "Dict", "EnumMember", "External", "Function", "Instance", "List", "Maybe",
+    "Method", "ModuleValue", "Native", "Origin", "OutOfBudget", "Partial", "Raised", "Set", "Symbol", "Tensor", "TypeValue",
+]  # fmt: skip

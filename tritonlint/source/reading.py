@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tritonlint.source.assumptions import Assumptions
+from tritonlint.source.definitions import may_be_kernel
 from tritonlint.source.dtypes import DTYPES
 from tritonlint.source.interpreter import SITE_STEPS, Interpreter
 from tritonlint.source.kernels import Kernel
@@ -114,12 +115,13 @@ class _Reader:
 
     @staticmethod
     def _may_hold_kernel(statement: ast.stmt) -> bool:
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return bool(statement.decorator_list)
-        if isinstance(statement, ast.ClassDef):
-            return any(isinstance(inner, ast.FunctionDef) and inner.decorator_list for inner in statement.body)
-        if isinstance(statement, (ast.If, ast.Try, ast.With, ast.For)):
-            return any(isinstance(inner, (ast.FunctionDef, ast.ClassDef)) for inner in ast.walk(statement))
+        if isinstance(statement, ast.FunctionDef):
+            return bool(statement.decorator_list) and may_be_kernel(statement)
+        if isinstance(statement, (ast.ClassDef, ast.If, ast.Try, ast.With, ast.For)):
+            return any(
+                isinstance(inner, ast.FunctionDef) and inner.decorator_list and may_be_kernel(inner)
+                for inner in ast.walk(statement)
+            )
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
             text = ast.dump(statement.value.func)
             return any(word in text for word in ("jit", "autotune", "heuristics"))

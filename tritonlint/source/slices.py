@@ -8,20 +8,62 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from tritonlint.source.module import Module
 
 _LAUNCH_METHODS = frozenset({"run", "warmup"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def is_launch(node: ast.AST) -> bool:
-    """`anything[...](...)`, `anything.run(...)`, `anything.warmup(...)`: perhaps a launch."""
+@lru_cache(maxsize=256)
+def launch_ids(module: Module) -> frozenset[int]:
+    """Ids of the calls that look like launches: `anything[grid](...)`, `anything.run(..., grid=...)`, `.warmup(...)`.
+
+    A look at the text comes first; it is far cheaper than a walk through the tree."""
+    lines = module.lines.lines
+    found: set[int] = set()
+    names: set[str] | None = None
+    for statement in module.statements:
+        for line in lines[statement.lineno - 1 : statement.end_lineno]:
+            if "](" in line or "] (" in line or ".run(" in line or ".warmup(" in line:
+                break
+        else:
+            continue
+        if names is None:
+            names = _decorated(module)
+        found.update(id(node) for node in ast.walk(statement) if _is_launch(node, names))
+    return frozenset(found)
+
+
+def _decorated(module: Module) -> set[str]:
+    """Names of module-level functions that may be kernels, and names made by calling a decorator."""
+    found: set[str] = set()
+    for statement in module.statements:
+        if isinstance(statement, ast.FunctionDef) and statement.decorator_list:
+            found.add(statement.name)
+        elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+            found.update(target.id for target in statement.targets if isinstance(target, ast.Name))
+    return found
+
+
+def _is_launch(node: ast.AST, names: set[str]) -> bool:
     if not isinstance(node, ast.Call):
         return False
-    if isinstance(node.func, ast.Subscript):
-        return True
     if isinstance(node.func, ast.Attribute) and node.func.attr in _LAUNCH_METHODS:
         return any(keyword.arg == "grid" for keyword in node.keywords)
-    return False
+    if not isinstance(node.func, ast.Subscript):
+        return False
+    # `handlers[name](x)` has the same form. A launch is told by its grid or by its kernel.
+    base, grid = node.func.value, node.func.slice
+    name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+    if isinstance(base, (ast.Call, ast.Subscript)):
+        name = ast.unparse(base)
+    if name in names or "kernel" in name.lower() or isinstance(grid, (ast.Lambda, ast.List)):
+        return True
+    if isinstance(grid, ast.Tuple):
+        return not name[:1].isupper() and name not in ("dict", "tuple")
+    return "grid" in ast.unparse(grid).lower() if isinstance(grid, (ast.Name, ast.Attribute, ast.Call)) else False
 
 
 def own_nodes(body: Iterable[ast.AST]) -> Iterable[ast.AST]:
@@ -32,10 +74,6 @@ def own_nodes(body: Iterable[ast.AST]) -> Iterable[ast.AST]:
         yield node
         if not isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
             stack.extend(ast.iter_child_nodes(node))
-
-
-def launches_directly(function: ast.AST) -> bool:
-    return any(is_launch(node) for node in own_nodes(getattr(function, "body", [])))
 
 
 def called_names(node: ast.AST) -> set[str]:
@@ -50,8 +88,21 @@ def called_names(node: ast.AST) -> set[str]:
     return found
 
 
-def relevant(body: Sequence[ast.stmt], launching: frozenset[str]) -> set[int]:
-    """Ids of the statements to evaluate. `launching` holds the names of functions that launch."""
+def called_names_in(function: ast.AST) -> set[str]:
+    """The same for a whole function, inner ones included."""
+    found: set[str] = set()
+    for inner in ast.walk(function):
+        if isinstance(inner, ast.Call):
+            if isinstance(inner.func, ast.Name):
+                found.add(inner.func.id)
+            elif isinstance(inner.func, ast.Attribute):
+                found.add(inner.func.attr)
+    return found
+
+
+def relevant(body: Sequence[ast.stmt], launching: frozenset[str], launches: frozenset[int]) -> set[int]:
+    """Ids of the statements to evaluate. `launching` holds the names of functions that launch, `launches` the ids of
+    launching calls."""
     simple: list[ast.stmt] = []
     parents: dict[int, ast.stmt] = {}
     _collect(body, simple, parents, None)
@@ -60,11 +111,18 @@ def relevant(body: Sequence[ast.stmt], launching: frozenset[str]) -> set[int]:
     uses: dict[int, tuple[set[str], set[str]]] = {}
     for statement in simple:
         uses[id(statement)] = _uses(statement)
+    inner = {
+        statement.name
+        for statement in simple
+        if isinstance(statement, _FUNCTIONS) and any(id(node) in launches for node in ast.walk(statement))
+    }
+    launching = launching | inner
     work: list[ast.stmt] = [
         statement
         for statement in simple
-        if not isinstance(statement, (*_FUNCTIONS, ast.ClassDef))
-        and (any(is_launch(node) for node in own_nodes([statement])) or called_names(statement) & launching)
+        if getattr(statement, "name", None) in inner
+        or not isinstance(statement, (*_FUNCTIONS, ast.ClassDef))
+        and (any(id(node) in launches for node in own_nodes([statement])) or called_names(statement) & launching)
     ]
     changed = True
     while changed:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tritonlint.source import access, calls, definitions, symbolic
 from tritonlint.source.environment import Loop
 from tritonlint.source.expressions import conditions
-from tritonlint.source.guards import Choice, Guards, Path, choose, extend, same
+from tritonlint.source.guards import ANYWHERE, MAX_PATH, NO_GUARDS, Choice, Guards, Path, choose, extend, guard, opposite, same
 from tritonlint.source.objects import MISSING, EnumMember, External, List, Maybe, OutOfBudget, Raised, Symbol
 from tritonlint.source.values import DType
 
@@ -32,11 +32,37 @@ def execute(interp: Interpreter, body: Sequence[ast.stmt], frame: Frame) -> str:
         if interp.steps < 0:
             raise OutOfBudget
         handler = HANDLERS.get(type(statement))
-        if handler is not None:
+        if handler is None:
+            continue
+        if frame.lenient and not frame.trying:
+            status = _leniently(interp, handler, statement, frame)
+        else:
             status = handler(interp, statement, frame)
-            if status != "next":
-                return status
+        if status != "next":
+            return status
     return "next"
+
+
+def _leniently(interp: Interpreter, handler: Callable[[Any, Any, Any], str], statement: ast.stmt, frame: Frame) -> str:
+    """A statement of a function that launches. That it raises is more likely our not knowing a value than a program
+    that never gets to its launch: what it would bind is unknown then, and reading goes on."""
+    try:
+        return handler(interp, statement, frame)
+    except Raised as error:
+        if isinstance(statement, (ast.Raise, ast.Assert)) or error.kind == "explicit":
+            raise
+        targets: list[ast.expr] = []
+        if isinstance(statement, ast.Assign):
+            targets = statement.targets
+        elif isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
+            targets = [statement.target]
+        elif not isinstance(statement, ast.Expr):
+            raise
+        for target in targets:
+            for node in ast.walk(target):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    frame.env[node.id] = interp.symbol(("failed", id(node)), f"{node.id} could not be evaluated")
+        return "next"
 
 
 def _steers(statement: ast.stmt, relevant: set[int]) -> bool:
@@ -195,12 +221,14 @@ def merge_environments(
             result[name] = first
             continue
         alternatives: list[tuple[Guards, Any]] = []
+        interp.steps -= len(found)
         for path, value in found:
             if value is MISSING:
                 value = frame.parent.lookup(name) if frame.parent else frame.environment.lookup(name)
                 if value is MISSING:
                     continue
             alternatives.extend((guards, value) for guards in path)
+            interp.steps -= len(path)
         if alternatives:
             result[name] = choose(alternatives)
     return result
@@ -257,7 +285,7 @@ def _narrowed(interp: Interpreter, symbol: Symbol, op: ast.cmpop, other: Any, ho
     if inside and isinstance(other, (list, tuple, set, dict)) and 0 < len(other) <= 16:
         items = list(other)
         if all(isinstance(item, (int, str, bool)) or _is_plain(item) for item in items):
-            return choose([(frozenset({(("pick", symbol.key, number), True)}), item) for number, item in enumerate(items)])
+            return choose([(guard(("pick", symbol.key), number), item) for number, item in enumerate(items)])
     if isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) and isinstance(other, int):
         upper = isinstance(op, (ast.Lt, ast.LtE)) is holds
         strict = isinstance(op, (ast.Lt, ast.Gt)) is holds
@@ -376,10 +404,8 @@ def _maybe(interp: Interpreter, frame: Frame, when: tuple[Guards, ...], run: Cal
 
 def _negated(when: tuple[Guards, ...]) -> tuple[Guards, ...]:
     """Guards under which none of `when` holds, where that is one condition; else nothing is claimed."""
-    if len(when) == 1 and len(when[0]) == 1:
-        ((key, branch),) = when[0]
-        return (frozenset({(key, not branch)}),)
-    return (frozenset(),)
+    other = opposite(when[0]) if len(when) == 1 else None
+    return (other if other is not None else NO_GUARDS,)
 
 
 def _end_of_run(interp: Interpreter, frame: Frame, loop: Loop, ended: str) -> str:
@@ -390,7 +416,9 @@ def _end_of_run(interp: Interpreter, frame: Frame, loop: Loop, ended: str) -> st
         if ended in ("next", "continue"):
             ends.append((interp.path, frame.env))
         frame.env = merge_environments(interp, frame, ends)
-        interp.path = tuple({guards: None for path, _ in ends for guards in path})[:64]
+        interp.path = tuple({guards: None for path, _ in ends for guards in path})
+        if len(interp.path) > MAX_PATH:
+            interp.path = ANYWHERE
         return "next"
     return "next" if ended == "continue" else ended
 
@@ -401,7 +429,7 @@ def _some_times(
     """A loop whose number of runs is not known: the body is read once, with what it changes step by step unknown."""
     from tritonlint.source.definitions import stepped_names
 
-    guard = ("loop", id(node), interp.depth)
+    runs = ("loop", id(node), interp.depth)
     frame.loops.append(Loop())
 
     def run() -> str:
@@ -414,7 +442,7 @@ def _some_times(
         return status if status in ("return", "raise") else "next"
 
     try:
-        return fork(interp, frame, [frozenset({(guard, True)})], run, [frozenset({(guard, False)})], lambda: "next")
+        return fork(interp, frame, [guard(runs, True)], run, [guard(runs, False)], lambda: "next")
     finally:
         frame.loops.pop()
 
@@ -470,8 +498,12 @@ def raise_(interp: Interpreter, node: ast.Raise, frame: Frame) -> str:
 
 
 def try_(interp: Interpreter, node: Any, frame: Frame) -> str:
+    frame.trying += 1
     try:
-        status = execute(interp, node.body, frame)
+        try:
+            status = execute(interp, node.body, frame)
+        finally:
+            frame.trying -= 1
         if status == "next" and node.orelse:
             status = execute(interp, node.orelse, frame)
     except Raised as error:

@@ -335,7 +335,7 @@ def _order(make: Make, op: ast.cmpop, left: Any, right: Any) -> Any:
         if isinstance(left, (External, Instance)) or isinstance(right, (External, Instance)):
             key = grow("cmp", sign, key_of(left), key_of(right))
             return make(key, "its parts are not known", low=0, high=1, kind="bool")
-        if isinstance(left, tuple) and isinstance(right, tuple) and not _all_plain(left, right):
+        if isinstance(left, (tuple, list)) and isinstance(right, (tuple, list)) and not _all_plain(left, right):
             key = grow("cmp", sign, key_of(left), key_of(right))
             return make(key, "its parts are not known", low=0, high=1, kind="bool")
         try:
@@ -358,7 +358,7 @@ def _order(make: Make, op: ast.cmpop, left: Any, right: Any) -> Any:
     return unary(make, ast.Not(), inner)
 
 
-def _all_plain(*rows: tuple[Any, ...]) -> bool:
+def _all_plain(*rows: Any) -> bool:
     return all(isinstance(item, _SCALARS) for row in rows for item in row)
 
 
