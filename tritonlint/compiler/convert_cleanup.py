@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tritonlint.compiler.encodings import DotOperand, NvidiaMma
+from tritonlint.compiler.encodings import DotOperand, NvidiaMma, TensorMemory
 from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.inference import infer_dst, is_expensive_view
 from tritonlint.compiler.ops import is_removable
+from tritonlint.compiler.tmem_layouts import default_layout, row_layout
 from tritonlint.compiler.to_linear import to_linear
 
 _ROUNDS = 32
@@ -155,6 +156,24 @@ def _take_source(op: GOp) -> bool:
     return True
 
 
+def _tensor_memory_store(op: GOp) -> bool:
+    """A store to tensor memory takes any encoding that its instructions have."""
+    position = len(op.operands) - 2
+    convert = _source_convert(op.operands[position])
+    memory = op.operands[0]
+    if convert is None or not isinstance(memory.encoding, TensorMemory):
+        return False
+    source = convert.operands[0]
+    layout = to_linear(source.encoding, source.shape)
+    warps = 1 << len(layout.warp)
+    for make in (default_layout, row_layout):
+        candidate = make(memory.shape, memory.encoding, memory.type.bits, warps)
+        if candidate is not None and candidate.layout == layout:
+            op.set_operand(position, source)
+            return True
+    return False
+
+
 def _split(op: GOp) -> bool:
     convert = _source_convert(op.operands[0])
     if convert is None or infer_dst(op, convert.operands[0].encoding) != op.results[0].encoding:
@@ -172,4 +191,5 @@ _PATTERNS: dict[str, Callable[[GOp], bool]] = {
     "ttg.local_alloc": _take_source,
     "ttg.local_store": _take_source,
     "tt.split": _split,
+    "ttng.tmem_store": _tensor_memory_store,
 }

@@ -20,6 +20,7 @@ from tritonlint.compiler.encodings import Blocked
 from tritonlint.compiler.f32_dot import split_f32_dots
 from tritonlint.compiler.graph import GOp, Graph
 from tritonlint.compiler.licm import hoist_invariants
+from tritonlint.compiler.optimize_tmem import optimize_tmem_layouts
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.reduce_duplication import reduce_data_duplication
 from tritonlint.compiler.releases import Release
@@ -82,6 +83,8 @@ def late_passes(graph: Graph, options: Options, target: Target, release: Release
     loop_aware_cse(graph)
     canonicalize(graph)
     optimize_dot_operands(graph, release)
+    if target.capability >= 100:
+        optimize_tmem_layouts(graph, release)
     remove_conversions(graph, release)
     reduce_data_duplication(graph, target, release)
     reorder_instructions(graph, release)

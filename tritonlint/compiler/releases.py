@@ -75,6 +75,7 @@ class Release:
 
     # What is known of addresses (axis.py), and how wide an access is (coalesce.py).
     atomics_have_own_width: bool = False
+    coalesces_last_dim_first: bool = False  # where no dimension is more contiguous than another
 
     # Scratch of single operations.
     reduce_scratch: Literal["by_axis_kind", "per_warp", "swizzled"] = "by_axis_kind"
@@ -118,7 +119,10 @@ class Release:
     hoisting_takes_existing: bool = False  # a conversion to an operand is replaced by one that exists
     coalesces_descriptors: bool = False  # descriptor loads and stores get wide rows too
     reorders_broadcasts: bool = False  # elementwise operations move before broadcasts
-    cluster_layouts_first: bool = False  # conversions are removed once before clusters are planned for locality
+    cluster_layouts_first: bool = (
+        False  # conversions are removed once before clusters are planned for locality
+    )
+    splits_joined_tmem_stores: bool = False  # stores of joined halves to tensor memory are split
 
     # Software pipelining.
     pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
@@ -255,6 +259,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "allocation_largest_first": True,
     }),
     (3, 4, {
+        "splits_joined_tmem_stores": True,
         "nvmma_alignment_by_swizzle": True,
         "amd_fuses_loops": True,
         "axis_divides_divisors": True,
@@ -305,6 +310,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_small_loads": ("gfx950", "gfx11", "gfx120"),
     }),
     (3, 7, {
+        "coalesces_last_dim_first": True,
         "amd_sinks_conversions": True,
         "tcgen05_n_multiple": 8,
         "print_stops_pipelining": True,
