@@ -4,8 +4,26 @@ from __future__ import annotations
 
 SET_TARGET = "tritonlint.setTarget"  # GPU names as arguments; none: the settings decide again
 CHOOSE_TARGET = "tritonlint.chooseTarget"  # asks the user
+GPUS = "tritonlint.gpus"  # answers with name and detail of each GPU, for a list of the client's own
 RESTART = "tritonlint.restartWorker"
 REPORT = "tritonlint.report"  # the URI of a document
 
-# GPUs that are offered first: one of each kind that many people have.
+# Those of them that are offered first: one of each kind that many people have.
 COMMON = ("h100", "a100", "rtx4090", "b200", "mi300x", "l4")
+
+
+def gpu_list() -> list[dict[str, str]]:
+    """Every GPU and target, the common ones first, with what tells them apart."""
+    from tritonlint.gpu.names import PROFILES, TARGETS
+    from tritonlint.gpu.profile import find_gpu
+
+    names = dict.fromkeys((*COMMON, *PROFILES, *TARGETS))
+    found: list[dict[str, str]] = []
+    for name in names:
+        gpu = find_gpu(name)
+        parts = [gpu.arch] if gpu.arch != name else []
+        if gpu.multiprocessors is not None:
+            parts.append(f"{gpu.multiprocessors} {'CUs' if gpu.arch.startswith('gfx') else 'SMs'}")
+        parts.append(f"{gpu.shared_bytes_per_cta // 1024} KB of shared memory per CTA")
+        found.append({"name": name, "detail": ", ".join(parts)})
+    return found

@@ -46,7 +46,9 @@ class Proposal:
 
 def complete(path: str, lines: Sequence[str], line: int, column: int) -> list[lsp.CompletionItem]:
     """The proposals at a place (from 0, code points)."""
-    before = lines[line][:column] if 0 <= line < len(lines) else ""
+    if not 0 <= line < len(lines):
+        return []
+    before = lines[line][:column]
     if os.path.basename(path) in FILES:
         proposals = list(_in_settings(path, lines, line, before))
     else:

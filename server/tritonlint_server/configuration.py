@@ -90,3 +90,8 @@ def read(options: Any) -> Configuration:
         suppress_action=table.table("codeAction").table("suppress").flag("enable", True),
         status=status,
     )
+
+
+def target_of(options: Any) -> tuple[str, ...]:
+    """The GPUs that a client remembers from its last session."""
+    return _Table(options).names("target") if isinstance(options, Mapping) else ()

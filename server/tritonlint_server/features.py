@@ -129,6 +129,10 @@ def _commands(session: Session) -> None:
         if answer is not None:
             session.choose(() if answer.title == _FROM_SETTINGS else (answer.title,))
 
+    @session.command(commands.GPUS)
+    def gpus(*_: Any) -> list[dict[str, str]]:
+        return commands.gpu_list()
+
     @session.command(commands.RESTART)
     def restart(*_: Any) -> None:
         session.worker.restart()

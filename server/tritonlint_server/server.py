@@ -80,7 +80,11 @@ def _workspace(session: Session) -> None:
     workspace = Workspace(session)
     session.on_end.append(workspace.stop)
     if session.pull:
-        session.feature(lsp.WORKSPACE_DIAGNOSTIC)(workspace.pulled)
+
+        @session.feature(lsp.WORKSPACE_DIAGNOSTIC)
+        async def pulled(params: lsp.WorkspaceDiagnosticParams) -> lsp.WorkspaceDiagnosticReport:
+            return await workspace.pulled(params)
+
     else:
         session.on_refresh.append(lambda: session.start(workspace.push()))
 

@@ -73,7 +73,9 @@ class Session(LanguageServer):
         text = params.capabilities.text_document
         self.pull = bool(text and text.diagnostic)
         self.can = abilities(params.capabilities, self.pull)
-        self.configure(params.initialization_options)
+        options = params.initialization_options
+        self.target = configuration.target_of(options)
+        self.configure(options)
         folders = [folder.uri for folder in params.workspace_folders or ()]
         root = folders[0] if folders else params.root_uri
         self.documents.folder = (path_of(root) if root else None) or self.documents.folder

@@ -31,7 +31,9 @@ def plain_edit(old: str, start: tuple[int, int], end: tuple[int, int], new: str,
 
 
 @given(text, st.lists(st.tuples(place, place, text), max_size=4), st.sampled_from(ENCODINGS))
-def test_edits(old: str, edits: list[tuple[tuple[int, int], tuple[int, int], str]], encoding: Encoding) -> None:
+def test_edits(
+    old: str, edits: list[tuple[tuple[int, int], tuple[int, int], str]], encoding: Encoding
+) -> None:
     """Every edit gives the text and the lines that it gives on the whole text, also outside of the text."""
     buffer = Buffer(old)
     for start, end, new in edits:
