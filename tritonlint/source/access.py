@@ -64,7 +64,7 @@ def attribute(interp: Interpreter, base: Any, name: str, node: ast.AST | None = 
             return base.name
         return interp.symbol(("attr", id(base), name), f"{name} of a function is not known")
     if isinstance(base, Partial):
-        return {"func": base.function, "args": base.arguments}.get(name, None)
+        return {"func": base.function, "args": base.arguments}.get(name)
     if isinstance(base, Descriptor):
         return base.block_shape if name == "block_shape" else base.dtype if name == "dtype" else None
     if isinstance(base, TypeValue) and name == "__name__":
@@ -107,7 +107,15 @@ def _bind(interp: Interpreter, value: Any, instance: Any, cls: Class) -> Any:
         return value
     receiver = cls if value.kind == "class" else instance
     bound = Function(
-        value.name, value.node, value.environment, value.closure, value.owner, receiver, value.kind, None, value.decorators
+        value.name,
+        value.node,
+        value.environment,
+        value.closure,
+        value.owner,
+        receiver,
+        value.kind,
+        None,
+        value.decorators,
     )
     if value.kind == "property":
         from tritonlint.source.calls import call_function
@@ -226,11 +234,11 @@ def without_missing(value: Any) -> Any:
 
 
 def _sequence_item(interp: Interpreter, base: Any, index: Any) -> Any:
-    if isinstance(index, bool) or isinstance(index, int):
+    if isinstance(index, (bool, int)):
         if isinstance(base, list) and any(isinstance(one, Maybe) for one in base):
             plain = [one.value if isinstance(one, Maybe) else one for one in base]
             when = [one.when[0] if isinstance(one, Maybe) else NO_GUARDS for one in base]
-            return choose(list(zip(when, plain)))
+            return choose(list(zip(when, plain, strict=False)))
         try:
             return base[index]
         except IndexError as error:
@@ -276,7 +284,9 @@ def iterate(interp: Interpreter, value: Any) -> list[Any] | None:
 
 def operate(interp: Interpreter, op: ast.operator, left: Any, right: Any) -> Any:
     """A binary operator on two plain values."""
-    if isinstance(left, (Function, Class, Kernel, ConfigValue)) or isinstance(right, (Function, Class, Kernel)):
+    if isinstance(left, (Function, Class, Kernel, ConfigValue)) or isinstance(
+        right, (Function, Class, Kernel)
+    ):
         key = symbolic.grow("op", type(op).__name__, symbolic.key_of(left), symbolic.key_of(right))
         return interp.symbol(key, "its parts are not known")
     return symbolic.binary(interp.symbol, op, left, right)
@@ -313,7 +323,9 @@ def assign_target(interp: Interpreter, target: ast.expr, value: Any, frame: Fram
         assign_target(interp, target.value, value, frame)
 
 
-def _store_item(interp: Interpreter, base: Any, index: Any, value: Any, target: ast.Subscript, frame: Frame) -> None:
+def _store_item(
+    interp: Interpreter, base: Any, index: Any, value: Any, target: ast.Subscript, frame: Frame
+) -> None:
     if not isinstance(base, (Dict, List)):
         return
     interp.journal.touch(base)
@@ -340,7 +352,7 @@ def _unpack(interp: Interpreter, target: ast.Tuple | ast.List, value: Any, frame
         for place, part in enumerate(target.elts):
             assign_target(interp, part, choose([(guards, row[place]) for guards, row in rows]), frame)
         return
-    for part, one in zip(target.elts, _row(interp, target, value)):
+    for part, one in zip(target.elts, _row(interp, target, value), strict=False):
         assign_target(interp, part, one, frame)
 
 

@@ -96,11 +96,11 @@ def capability_question(platform: Platform, name: str, values: list[Any]) -> boo
     if not isinstance(wanted, tuple) or not all(isinstance(part, int) for part in wanted):
         return None
     if name == "has_device_capability":
-        return have >= wanted
+        return bool(have >= wanted)
     if name == "is_device_capability":
-        return have == wanted
+        return bool(have == wanted)
     if name == "is_device_capability_family":
-        return have[0] == wanted[0]
+        return bool(have[0] == wanted[0])
     return None
 
 
@@ -213,6 +213,13 @@ def module_exists(platform: Platform, dotted: str) -> bool | None:
         if dotted == name or dotted.startswith(name + "."):
             return platform.triton >= since
     top = dotted.split(".")[0]
-    if top in ("torch_npu", "torch_musa", "torch_mlu", "habana_frameworks", "intel_extension_for_pytorch", "torch_xla"):
+    if top in (
+        "torch_npu",
+        "torch_musa",
+        "torch_mlu",
+        "habana_frameworks",
+        "intel_extension_for_pytorch",
+        "torch_xla",
+    ):
         return False
     return True if top in ("torch", "triton") else None

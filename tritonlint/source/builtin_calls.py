@@ -86,7 +86,9 @@ def construct(interp: Interpreter, name: str, arguments: Arguments) -> Any:
     if name == "range":
         return lift(lambda *row: _range(interp, row, arguments), *values)
     if name == "slice":
-        return slice(*([None, values[0], None] if len(values) == 1 else [*values[:3], *([None] * (3 - len(values)))]))
+        return slice(
+            *([None, values[0], None] if len(values) == 1 else [*values[:3], *([None] * (3 - len(values)))])
+        )
     if name == "type":
         return _type(interp, values[0])
     return lift(lambda one: _convert(interp, name, one, arguments), values[0])
@@ -144,7 +146,7 @@ def _type(interp: Interpreter, value: Any) -> Any:
         return value.cls
     if isinstance(value, (Symbol, Choice)):
         return interp.symbol(symbolic.grow("type", id(value)), "the type is not known")
-    names = {List: "list", Dict: "dict", Set: "set"}
+    names: dict[Any, str] = {List: "list", Dict: "dict", Set: "set"}
     return TypeValue(names.get(type(value), type(value).__name__))
 
 
@@ -155,7 +157,9 @@ def _convert(interp: Interpreter, name: str, value: Any, arguments: Arguments) -
         items = iterate(interp, value)
         if items is None:
             if isinstance(value, (Symbol, Tensor)):
-                return interp.symbol(symbolic.grow("call", name, value.key), getattr(value, "reason", "it is not known"))
+                return interp.symbol(
+                    symbolic.grow("call", name, value.key), getattr(value, "reason", "it is not known")
+                )
             return unknown(interp, arguments, "what it is made of is not known")
         if name == "list":
             return List(items)
@@ -170,21 +174,29 @@ def _convert(interp: Interpreter, name: str, value: Any, arguments: Arguments) -
             if value.kind == "int":
                 return value
             key = symbolic.grow("int", value.key)
-            return interp.symbol(key, value.reason, value.low, value.high, value.power_of_two, value.multiple_of, "int")
+            return interp.symbol(
+                key, value.reason, value.low, value.high, value.power_of_two, value.multiple_of, "int"
+            )
         if name == "bool":
             known = symbolic.truth(value)
             if known is not None:
                 return known
             if isinstance(value, Symbol) and value.kind == "bool":
                 return value
-            return interp.symbol(symbolic.grow("bool", value.key), "it is not known", low=0, high=1, kind="bool")
+            return interp.symbol(
+                symbolic.grow("bool", value.key), "it is not known", low=0, high=1, kind="bool"
+            )
         key = symbolic.grow("call", name, value.key)
-        return interp.symbol(key, getattr(value, "reason", "it is not known"), kind=name if name in ("float", "str") else "")
+        return interp.symbol(
+            key, getattr(value, "reason", "it is not known"), kind=name if name in ("float", "str") else ""
+        )
     if name == "bool":
         known = symbolic.truth(value)
         return known if known is not None else unknown(interp, arguments, "it is not known", kind="bool")
     if isinstance(value, EnumMember) and name in ("int", "str", "float"):
-        value = value.value if name != "str" or isinstance(value.value, str) else f"{value.cls.name}.{value.name}"
+        value = (
+            value.value if name != "str" or isinstance(value.value, str) else f"{value.cls.name}.{value.name}"
+        )
     if name == "str" and isinstance(value, DType):
         return interp.symbol(("str", value), "the text of a dtype", kind="str")
     if name == "str" and value is not None and not isinstance(value, (int, float, str, bool, tuple)):
@@ -197,7 +209,12 @@ def _convert(interp: Interpreter, name: str, value: Any, arguments: Arguments) -
         if name == "int":
             base = arguments.positional[1] if len(arguments.positional) > 1 else None
             return int(value, base) if isinstance(base, int) and isinstance(value, str) else int(value)
-        return {"float": float, "str": str, "object": lambda _: Instance("object")}[name](value)
+        makers: dict[str, Callable[[Any], Any]] = {
+            "float": float,
+            "str": str,
+            "object": lambda _: Instance("object"),
+        }
+        return makers[name](value)
     except (ValueError, TypeError, OverflowError) as error:
         raise Raised(type(error).__name__, str(error)) from None
     except KeyError:
@@ -213,7 +230,9 @@ def minimum(interp: Interpreter, arguments: Arguments, low: bool) -> Any:
     if len(values) == 1:
         items = items_of(interp, values[0])
         if items is None:
-            return unknown(interp, arguments, getattr(values[0], "reason", "what it is taken of is not known"))
+            return unknown(
+                interp, arguments, getattr(values[0], "reason", "what it is taken of is not known")
+            )
         if not items:
             if "default" in arguments.keywords:
                 return arguments.keywords["default"]
@@ -281,7 +300,9 @@ def length(interp: Interpreter, value: Any) -> Any:
         sure = sum(not isinstance(item, Maybe) for item in value)
         if sure == len(value):
             return len(value)
-        return interp.symbol(("len", id(value)), "how long a list is hangs on conditions", sure, len(value), kind="int")
+        return interp.symbol(
+            ("len", id(value)), "how long a list is hangs on conditions", sure, len(value), kind="int"
+        )
     if isinstance(value, (Dict, Set, str, bytes, range, frozenset)):
         return len(value)
     if isinstance(value, Class) and value.is_enum:
@@ -289,7 +310,9 @@ def length(interp: Interpreter, value: Any) -> Any:
     if isinstance(value, Tensor) and value.shape:
         return value.shape[0]
     if isinstance(value, (Symbol, Tensor)):
-        return interp.symbol(symbolic.grow("len", value.key), getattr(value, "reason", "len() is not known"), low=0, kind="int")
+        return interp.symbol(
+            symbolic.grow("len", value.key), getattr(value, "reason", "len() is not known"), low=0, kind="int"
+        )
     return interp.symbol(("len", id(value)), "len() is not known", low=0, kind="int")
 
 
@@ -306,7 +329,9 @@ def total(interp: Interpreter, arguments: Arguments) -> Any:
 def quantified(interp: Interpreter, value: Any, every: bool) -> Any:
     items = items_of(interp, value)
     if items is None:
-        return interp.symbol(("any", id(value)), "what is asked of all is not known", low=0, high=1, kind="bool")
+        return interp.symbol(
+            ("any", id(value)), "what is asked of all is not known", low=0, high=1, kind="bool"
+        )
     undecided = None
     for item in items:
         known = [symbolic.truth(one) for one in (item.values if isinstance(item, Choice) else [item])]
@@ -359,7 +384,7 @@ def zipped(interp: Interpreter, arguments: Arguments) -> Any:
     rows = [items_of(interp, value) for value in arguments.positional]
     if any(row is None for row in rows):
         return unknown(interp, arguments, "what is zipped is not known")
-    return List(tuple(row) for row in zip(*(row for row in rows if row is not None)))
+    return List(tuple(row) for row in zip(*(row for row in rows if row is not None), strict=False))
 
 
 def mapped(interp: Interpreter, arguments: Arguments) -> Any:
@@ -370,7 +395,10 @@ def mapped(interp: Interpreter, arguments: Arguments) -> Any:
     if any(row is None for row in rows):
         return unknown(interp, arguments, "what is mapped is not known")
     function = arguments.positional[0]
-    return List(call(interp, function, New(list(row), {})) for row in zip(*(row for row in rows if row is not None)))
+    return List(
+        call(interp, function, New(list(row), {}))
+        for row in zip(*(row for row in rows if row is not None), strict=False)
+    )
 
 
 def filtered(interp: Interpreter, arguments: Arguments) -> Any:
@@ -409,7 +437,9 @@ def ordered(interp: Interpreter, arguments: Arguments) -> Any:
         return List(items)
     keys = [tuple(one) if isinstance(one, List) else one for one in keys]
     try:
-        places = sorted(range(len(items)), key=lambda at: keys[at], reverse=bool(arguments.keywords.get("reverse")))
+        places = sorted(
+            range(len(items)), key=lambda at: keys[at], reverse=bool(arguments.keywords.get("reverse"))
+        )
     except TypeError as error:
         raise Raised("TypeError", str(error)) from None
     return List(items[at] for at in places)
@@ -446,7 +476,11 @@ def _is_a(value: Any, kind: Any, kernel: type) -> bool | None:
     if isinstance(value, (Symbol, Tensor)):
         if isinstance(kind, TypeValue) and isinstance(value, Tensor):
             return False
-        if isinstance(kind, TypeValue) and isinstance(value, Symbol) and value.kind in ("int", "bool", "float", "str"):
+        if (
+            isinstance(kind, TypeValue)
+            and isinstance(value, Symbol)
+            and value.kind in ("int", "bool", "float", "str")
+        ):
             return kind.name == value.kind or (kind.name == "int" and value.kind == "bool")
         return None
     if isinstance(kind, TypeValue):
@@ -531,7 +565,9 @@ def simple(interp: Interpreter, name: str, arguments: Arguments) -> Any:
     def apply(*row: Any) -> Any:
         if any(isinstance(one, (Symbol, Tensor, Instance, External)) for one in row):
             return _simple_bounds(interp, name, row, arguments)
-        if name in ("math.pow", "math.factorial", "math.comb", "math.perm", "builtins.pow") and not _small(row):
+        if name in ("math.pow", "math.factorial", "math.comb", "math.perm", "builtins.pow") and not _small(
+            row
+        ):
             raise Raised("OverflowError", "the value is too large")
         try:
             return function(*row)

@@ -132,7 +132,9 @@ def _splat(result: Arguments, value: Any, origin: Origin) -> None:
             continue
         found = choose([(guards, one.get(key, MISSING)) for guards, one in worlds])
         result.keywords[key] = found
-        result.keyword_origins[key] = next((one.origins[key] for _, one in worlds if key in one.origins), origin)
+        result.keyword_origins[key] = next(
+            (one.origins[key] for _, one in worlds if key in one.origins), origin
+        )
 
 
 def call(interp: Interpreter, function: Any, arguments: Arguments, frame: Frame | None = None) -> Any:
@@ -273,7 +275,9 @@ class Super(Instance):
             if isinstance(found, Function):
                 self.attributes[name] = _bound(found, receiver)
             else:
-                self.attributes[name] = Native(name, lambda args, kwargs: _external_init(receiver, args, kwargs))
+                self.attributes[name] = Native(
+                    name, lambda args, kwargs: _external_init(receiver, args, kwargs)
+                )
         for base in owner.bases:
             if isinstance(base, Class):
                 for key, value in base.attributes.items():
@@ -317,7 +321,10 @@ def _limited(interp: Interpreter, function: Function, arguments: Arguments) -> A
         if kept <= 0:
             raise
         interp.depth, interp.path = depth, path
-        return interp.symbol(call_key(("function", id(function.node)), arguments), f"{function.name}() takes too long to evaluate")
+        return interp.symbol(
+            call_key(("function", id(function.node)), arguments),
+            f"{function.name}() takes too long to evaluate",
+        )
     finally:
         interp.steps = kept + max(interp.steps, 0)
 
@@ -401,7 +408,9 @@ def _has_yield(node: ast.AST) -> bool:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.Yield, ast.YieldFrom)):
             return True
-        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)) and _has_yield(child):
+        if not isinstance(
+            child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+        ) and _has_yield(child):
             return True
     return False
 
@@ -414,7 +423,7 @@ def bind(interp: Interpreter, function: Function, arguments: Arguments) -> dict[
     if function.bound is not None and function.kind != "static":
         given.insert(0, function.bound)
     values: dict[str, Any] = {}
-    for parameter, value in zip(positional, given):
+    for parameter, value in zip(positional, given, strict=False):
         values[parameter.arg] = value
     if spec.vararg is not None:
         values[spec.vararg.arg] = tuple(given[len(positional) :])
@@ -432,23 +441,36 @@ def bind(interp: Interpreter, function: Function, arguments: Arguments) -> dict[
         else:
             raise Raised("TypeError", f"{function.name} has no parameter {name}")
     if spec.kwarg is not None:
-        values[spec.kwarg.arg] = rest if not arguments.incomplete else interp.symbol(
-            ("kwargs", id(function.node)), "further keywords come from the caller"
+        values[spec.kwarg.arg] = (
+            rest
+            if not arguments.incomplete
+            else interp.symbol(("kwargs", id(function.node)), "further keywords come from the caller")
         )
     defaults = [*([None] * (len(positional) - len(spec.defaults))), *spec.defaults]
-    for parameter, default in zip([*positional, *spec.kwonlyargs], [*defaults, *spec.kw_defaults]):
+    for parameter, default in zip(
+        [*positional, *spec.kwonlyargs], [*defaults, *spec.kw_defaults], strict=False
+    ):
         name = parameter.arg
         current = values.get(name, MISSING)
-        if current is MISSING or (isinstance(current, Choice) and MISSING in [v for _, v in current.alternatives]):
+        if current is MISSING or (
+            isinstance(current, Choice) and MISSING in [v for _, v in current.alternatives]
+        ):
             values[name] = _default(interp, function, parameter, default, arguments, current)
     return values
 
 
 def _default(
-    interp: Interpreter, function: Function, parameter: ast.arg, default: ast.expr | None, arguments: Arguments, current: Any
+    interp: Interpreter,
+    function: Function,
+    parameter: ast.arg,
+    default: ast.expr | None,
+    arguments: Arguments,
+    current: Any,
 ) -> Any:
     if arguments.incomplete and current is MISSING:
-        return interp.symbol(("splat", id(parameter)), f"{parameter.arg} comes from a splat that is not known")
+        return interp.symbol(
+            ("splat", id(parameter)), f"{parameter.arg} comes from a splat that is not known"
+        )
     if default is None:
         if isinstance(current, Choice):
             from tritonlint.source.access import without_missing as present
@@ -457,7 +479,7 @@ def _default(
         raise Raised("TypeError", f"{function.name} wants {parameter.arg}")
     frame = Frame(function.environment, function.closure, function.name)
     if function.owner is not None and function.closure is None:
-        frame.env.update({k: v for k, v in function.owner.attributes.items()})
+        frame.env.update(dict(function.owner.attributes.items()))
     value = interp.evaluate(default, frame)
     if isinstance(current, Choice):
         return choose([(guards, value if one is MISSING else one) for guards, one in current.alternatives])
@@ -498,7 +520,7 @@ def instantiate(interp: Interpreter, cls: Class, arguments: Arguments) -> Any:
 
 def _fill_fields(interp: Interpreter, cls: Class, instance: Instance, arguments: Arguments) -> None:
     names = list(cls.fields)
-    for name, value in zip(names, arguments.positional):
+    for name, value in zip(names, arguments.positional, strict=False):
         instance.attributes[name] = value
     instance.attributes.update({name: value for name, value in arguments.keywords.items() if name in names})
     for name in names:

@@ -7,7 +7,16 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.source.kernels import Kernel, Layer
-from tritonlint.source.objects import MISSING, Class, EnumMember, External, Function, Instance, ModuleValue, Raised
+from tritonlint.source.objects import (
+    MISSING,
+    Class,
+    EnumMember,
+    External,
+    Function,
+    Instance,
+    ModuleValue,
+    Raised,
+)
 
 if TYPE_CHECKING:
     from tritonlint.source.environment import Environment, Frame
@@ -46,7 +55,9 @@ def make_function(
 
 def may_be_kernel(node: ast.FunctionDef) -> bool:
     """Decorators of host functions are not evaluated: hardly any matters here, and they can be costly."""
-    if any(word in last_name(decorator).lower() for decorator in node.decorator_list for word in _KERNEL_WORDS):
+    if any(
+        word in last_name(decorator).lower() for decorator in node.decorator_list for word in _KERNEL_WORDS
+    ):
         return True
     spec = node.args
     for argument in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
@@ -238,6 +249,10 @@ def stepped_names(body: Iterable[ast.stmt]) -> list[str]:
                 used = {inner.id for inner in ast.walk(node.value) if isinstance(inner, ast.Name)}
                 for target in node.targets:
                     for inner in ast.walk(target):
-                        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store) and inner.id in used:
+                        if (
+                            isinstance(inner, ast.Name)
+                            and isinstance(inner.ctx, ast.Store)
+                            and inner.id in used
+                        ):
                             found[inner.id] = None
     return list(found)

@@ -219,7 +219,20 @@ def copy_container(value: Any) -> Any:
 
 
 _CHANGING = frozenset(
-    {"append", "extend", "insert", "remove", "pop", "clear", "update", "add", "discard", "setdefault", "sort", "reverse"}
+    {
+        "append",
+        "extend",
+        "insert",
+        "remove",
+        "pop",
+        "clear",
+        "update",
+        "add",
+        "discard",
+        "setdefault",
+        "sort",
+        "reverse",
+    }
 )
 
 
@@ -231,7 +244,9 @@ def _names_of(node: ast.AST, names: dict[str, bool], full: bool) -> None:
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         for alias in node.names:
             if alias.name != "*":
-                name = alias.asname or (alias.name.split(".")[0] if isinstance(node, ast.Import) else alias.name)
+                name = alias.asname or (
+                    alias.name.split(".")[0] if isinstance(node, ast.Import) else alias.name
+                )
                 # `import a.b` after `import a` must not hide what `a` is.
                 _add(names, name, full)
         return
@@ -260,12 +275,13 @@ def _names_of(node: ast.AST, names: dict[str, bool], full: bool) -> None:
         for child in node.finalbody:
             _names_of(child, names, full)
         return
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.stmt, ast.ExceptHandler)):
-            _names_of(child, names, False)
-        elif type(child).__name__ == "match_case":
-            for inner in child.body:  # type: ignore[attr-defined]
-                _names_of(inner, names, False)
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, (ast.stmt, ast.ExceptHandler)):
+            _names_of(part, names, False)
+        elif type(part).__name__ == "match_case":
+            inner: Any = part
+            for statement in inner.body:
+                _names_of(statement, names, False)
 
 
 def _branches(branches: list[list[ast.stmt]], names: dict[str, bool], full: bool) -> None:

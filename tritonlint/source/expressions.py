@@ -57,7 +57,9 @@ def subscript(interp: Interpreter, node: ast.Subscript, frame: Frame) -> Any:
 
 
 def slice_(interp: Interpreter, node: ast.Slice, frame: Frame) -> Any:
-    parts = [None if part is None else interp.evaluate(part, frame) for part in (node.lower, node.upper, node.step)]
+    parts = [
+        None if part is None else interp.evaluate(part, frame) for part in (node.lower, node.upper, node.step)
+    ]
     return lift(lambda *row: slice(*row), *parts)
 
 
@@ -112,7 +114,7 @@ def elements(interp: Interpreter, nodes: list[ast.expr], frame: Frame) -> list[A
 def dict_(interp: Interpreter, node: ast.Dict, frame: Frame) -> Any:
     result = Dict()
     path = frame.environment.module
-    for key_node, value_node in zip(node.keys, node.values):
+    for key_node, value_node in zip(node.keys, node.values, strict=False):
         if key_node is None:
             splat = interp.evaluate(value_node, frame)
             if isinstance(splat, Choice):
@@ -147,7 +149,9 @@ def joined_string(interp: Interpreter, node: ast.JoinedStr, frame: Frame) -> Any
     def join(*row: Any) -> Any:
         if all(isinstance(part, str) for part in row):
             return "".join(row)
-        return interp.symbol(symbolic.grow("join", *map(symbolic.key_of, row)), "a part of the text is not known", kind="str")
+        return interp.symbol(
+            symbolic.grow("join", *map(symbolic.key_of, row)), "a part of the text is not known", kind="str"
+        )
 
     return lift(join, *parts)
 
@@ -157,8 +161,14 @@ def formatted(interp: Interpreter, node: ast.FormattedValue, frame: Frame) -> An
     spec = interp.evaluate(node.format_spec, frame) if node.format_spec is not None else ""
 
     def render(one: Any, how: Any) -> Any:
-        if not isinstance(one, (int, float, str, bool, type(None))) or not isinstance(how, str) or len(how) > 20:
-            return interp.symbol(symbolic.grow("format", symbolic.key_of(one)), "a part of the text is not known")
+        if (
+            not isinstance(one, (int, float, str, bool, type(None)))
+            or not isinstance(how, str)
+            or len(how) > 20
+        ):
+            return interp.symbol(
+                symbolic.grow("format", symbolic.key_of(one)), "a part of the text is not known"
+            )
         try:
             if node.conversion == ord("r"):
                 return format(repr(one), how)
@@ -183,7 +193,7 @@ def unary(interp: Interpreter, node: ast.UnaryOp, frame: Frame) -> Any:
 def compare(interp: Interpreter, node: ast.Compare, frame: Frame) -> Any:
     left = interp.evaluate(node.left, frame)
     answer: Any = True
-    for op, right_node in zip(node.ops, node.comparators):
+    for op, right_node in zip(node.ops, node.comparators, strict=False):
         right = interp.evaluate(right_node, frame)
         one = lift(lambda a, b, op=op: access.compare(interp, op, a, b), left, right)
         answer = one if answer is True else lift(lambda a, b: _both(interp, a, b), answer, one)
@@ -359,7 +369,9 @@ def dict_comprehension(interp: Interpreter, node: ast.DictComp, frame: Frame) ->
             return interp.symbol(("node", id(node)), "a key of the dict is not known")
         try:
             before = result.get(key, MISSING)
-            result[key] = value if when is None else choose([*((g, value) for g in when), (NO_GUARDS, before)])
+            result[key] = (
+                value if when is None else choose([*((g, value) for g in when), (NO_GUARDS, before)])
+            )
         except TypeError as error:
             raise Raised("TypeError", str(error)) from None
         if isinstance(key, str):
@@ -386,7 +398,7 @@ def _generators(
         if items is None:
             return False
         for item in items:
-            when = (guards,) if guards is not None else None
+            when: tuple[Guards, ...] | None = (guards,) if guards is not None else None
             if isinstance(item, Maybe):
                 when = item.when if when is None else tuple(a | b for a in item.when for b in when)
                 item = item.value
@@ -423,7 +435,9 @@ def _filtered(
         if not trues:
             return True
         if falses:
-            conditional = tuple(trues) if conditional is None else tuple(a | b for a in conditional for b in trues)[:64]
+            conditional = (
+                tuple(trues) if conditional is None else tuple(a | b for a in conditional for b in trues)[:64]
+            )
             interp.path = interp.under(trues) or interp.path
     start = len(outcome)
     if not _generators(interp, generators, depth + 1, frame, outcome, leaf):

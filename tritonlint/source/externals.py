@@ -54,12 +54,14 @@ class Version:
 
 def comparable(value: Any) -> Any:
     """What stands for a value in comparisons."""
-    return value.attributes["__version__"] if isinstance(value, Instance) and value.cls == "Version" else value
+    return (
+        value.attributes["__version__"] if isinstance(value, Instance) and value.cls == "Version" else value
+    )
 
 
 def version(text: Any) -> Any:
     made = Version(text)
-    names = dict(zip(("major", "minor", "micro"), made._padded()))
+    names = dict(zip(("major", "minor", "micro"), made._padded(), strict=False))
     return Instance("Version", {"__version__": made, "release": made.parts, "base_version": text, **names})
 
 
@@ -125,7 +127,9 @@ def item(interp: Interpreter, base: External, index: Any) -> Any:
         raise Raised("KeyError", str(index))
     if base.dotted.startswith(("typing.", "collections.", "triton.language.constexpr", "builtins.")):
         return base
-    return interp.symbol(symbolic.grow("item", base, symbolic.key_of(index)), f"an item of {base.dotted} is not known")
+    return interp.symbol(
+        symbolic.grow("item", base, symbolic.key_of(index)), f"an item of {base.dotted} is not known"
+    )
 
 
 def call_external(interp: Interpreter, function: External, arguments: Arguments, frame: Frame | None) -> Any:
@@ -154,7 +158,9 @@ def call_external(interp: Interpreter, function: External, arguments: Arguments,
     if last in ("cdiv", "ceil_div", "cdiv_"):
         return cdiv(interp, arguments)
     if last in ("next_power_of_2", "next_pow2"):
-        return lift(lambda one: next_power_of_2(interp, one), arguments.positional[0] if arguments.positional else 1)
+        return lift(
+            lambda one: next_power_of_2(interp, one), arguments.positional[0] if arguments.positional else 1
+        )
     if name.startswith("torch."):
         from tritonlint.source.tensors import call_torch
 
@@ -208,7 +214,11 @@ def _builtin(interp: Interpreter, name: str, arguments: Arguments) -> Any:
         items = b.items_of(interp, values[0])
         if items:
             return items[0]
-        return values[1] if items is not None and len(values) > 1 else b.unknown(interp, arguments, "next() is not known")
+        return (
+            values[1]
+            if items is not None and len(values) > 1
+            else b.unknown(interp, arguments, "next() is not known")
+        )
     if name == "callable":
         return isinstance(values[0], (Function, Class, Native, External))
     if name == "repr" and isinstance(values[0], (int, float, str, bool, type(None))):
@@ -231,7 +241,9 @@ def _sequence(interp: Interpreter, name: str, value: Any, arguments: Arguments) 
 
     items = iterate(interp, value)
     if items is None:
-        return builtin_calls.unknown(interp, arguments, getattr(value, "reason", "what it runs over is not known"))
+        return builtin_calls.unknown(
+            interp, arguments, getattr(value, "reason", "what it runs over is not known")
+        )
     if name == "reversed":
         return List(reversed(items))
     if name == "iter":
@@ -291,7 +303,7 @@ def _previous_power(interp: Interpreter, arguments: Arguments) -> Any:
     def one(value: Any) -> Any:
         if isinstance(value, int):
             return 1 << (value.bit_length() - 1) if value > 0 else 0
-        low, high = symbolic.bounds(value)
+        _low, high = symbolic.bounds(value)
         most = None if high is None or high < 1 else 1 << (high.bit_length() - 1)
         key = symbolic.grow("prev_power_of_2", symbolic.key_of(value))
         return interp.symbol(key, getattr(value, "reason", "it is not known"), 1, most, True, kind="int")
@@ -323,7 +335,9 @@ def _triton_properties(interp: Interpreter, arguments: Arguments) -> Any:
     for name in fields:
         value = answers.device_property(interp.platform, name)
         result[name] = (
-            value if value is not None else interp.symbol(("property", name), f"{name} of the device is not known", 1, kind="int")
+            value
+            if value is not None
+            else interp.symbol(("property", name), f"{name} of the device is not known", 1, kind="int")
         )
     return result
 
@@ -342,14 +356,20 @@ def _target(interp: Interpreter, arguments: Arguments) -> Any:
 
 def _device_name(interp: Interpreter, arguments: Arguments) -> Any:
     name = answers.device_name(interp.platform)
-    return name if name is not None else interp.symbol(("property", "name"), "the device's name is not known", kind="str")
+    return (
+        name
+        if name is not None
+        else interp.symbol(("property", "name"), "the device's name is not known", kind="str")
+    )
 
 
 def _multiprocessors(interp: Interpreter, arguments: Arguments) -> Any:
     count = answers.device_property(interp.platform, "multi_processor_count")
     if count is not None:
         return count
-    return interp.symbol(("property", "multi_processor_count"), "the number of multiprocessors is not known", 1, kind="int")
+    return interp.symbol(
+        ("property", "multi_processor_count"), "the number of multiprocessors is not known", 1, kind="int"
+    )
 
 
 def _parse_version(interp: Interpreter, arguments: Arguments) -> Any:
@@ -387,7 +407,11 @@ def _descriptor(arguments: Arguments, from_tensor: bool) -> Any:
     place = 1 if from_tensor else 3
     block = arguments.keywords.get("block_shape", values[place] if len(values) > place else None)
     shape = tuple(block) if isinstance(block, (list, tuple)) else None
-    dtype = base.dtype if isinstance(base, Tensor) else Symbol(("dtype", symbolic.key_of(base)), "the dtype is not known")
+    dtype = (
+        base.dtype
+        if isinstance(base, Tensor)
+        else Symbol(("dtype", symbolic.key_of(base)), "the dtype is not known")
+    )
     return Descriptor(dtype, shape)
 
 
@@ -400,7 +424,11 @@ def _match(name: str) -> Any:
     def run(interp: Interpreter, arguments: Arguments) -> Any:
         values = arguments.positional
         plain = len(values) == 2 and all(isinstance(one, str) and len(one) <= 80 for one in values)
-        if not plain or _NESTED_REPEATS.search(values[0].replace(r"[0-9]", r"\d")) or values[0].count("*") > 3:
+        if (
+            not plain
+            or _NESTED_REPEATS.search(values[0].replace(r"[0-9]", r"\d"))
+            or values[0].count("*") > 3
+        ):
             return builtin_calls.unknown(interp, arguments, "whether a pattern fits is not known")
         try:
             found = getattr(re, name)(*values)
@@ -493,7 +521,7 @@ def _namedtuple(interp: Interpreter, arguments: Arguments) -> Any:
     fields = names.replace(",", " ").split() if isinstance(names, str) else list(names) if names else []
 
     def make(args: list[Any], kwargs: dict[str, Any]) -> Any:
-        values = {**dict(zip(fields, args)), **kwargs}
+        values = {**dict(zip(fields, args, strict=False)), **kwargs}
         return Instance("namedtuple", {**values, "__items__": tuple(values.get(name) for name in fields)})
 
     return Native("namedtuple", make)
@@ -573,8 +601,10 @@ def _import_module(interp: Interpreter, arguments: Arguments) -> Any:
     from tritonlint.source.definitions import module_value
 
     name = arguments.positional[0] if arguments.positional else None
-    return module_value(interp, name) if isinstance(name, str) and not name.startswith(".") else builtin_calls.unknown(
-        interp, arguments, "which module is imported is not known"
+    return (
+        module_value(interp, name)
+        if isinstance(name, str) and not name.startswith(".")
+        else builtin_calls.unknown(interp, arguments, "which module is imported is not known")
     )
 
 
@@ -597,4 +627,4 @@ def _replace(interp: Interpreter, arguments: Arguments) -> Any:
     return builtin_calls.unknown(interp, arguments, "what is replaced is not known")
 
 
-__all__ = ["Version", "attribute", "call_external", "comparable", "known", "TypeValue"]
+__all__ = ["TypeValue", "Version", "attribute", "call_external", "comparable", "known"]

@@ -9,9 +9,21 @@ from typing import TYPE_CHECKING, Any
 from tritonlint.source.access import iterate
 from tritonlint.source.guards import Choice
 from tritonlint.source.knowledge import knowledge
-from tritonlint.source.objects import MISSING, Dict, Function, List, Maybe, Origin, OutOfBudget, Partial, Raised, Symbol, Tensor
+from tritonlint.source.objects import (
+    MISSING,
+    Dict,
+    Function,
+    List,
+    Maybe,
+    Origin,
+    OutOfBudget,
+    Partial,
+    Raised,
+    Symbol,
+    Tensor,
+)
 from tritonlint.source.sites import Grid
-from tritonlint.source.values import Bounded, Known, Knowledge, OneOf, Unknown
+from tritonlint.source.values import Bounded, Knowledge, Known, OneOf, Unknown
 
 if TYPE_CHECKING:
     from tritonlint.source.interpreter import Interpreter
@@ -61,7 +73,11 @@ def describe(interp: Interpreter, launch: Launch) -> Grid | None:
         form = "scalar"
     elif isinstance(node, ast.Tuple):
         form = "tuple"
-    definition = module.span(shown.node) if isinstance(shown, Function) and shown.environment.module is module else None
+    definition = (
+        module.span(shown.node)
+        if isinstance(shown, Function) and shown.environment.module is module
+        else None
+    )
     return Grid(place, form, module.source_of(node), meta, definition)
 
 
@@ -71,7 +87,7 @@ def _meta_keys(function: Function) -> dict[str, Any]:
     parameters = [*spec.posonlyargs, *spec.args]
     if not parameters:
         return {}
-    name = parameters[-1].arg if function.bound is None else parameters[-1].arg
+    name = parameters[-1].arg
     found: dict[str, Any] = {}
     for node in ast.walk(function.node):
         if (
@@ -85,7 +101,9 @@ def _meta_keys(function: Function) -> dict[str, Any]:
     return found
 
 
-def evaluate(interp: Interpreter, launch: Launch, meta: dict[str, Any]) -> tuple[tuple[Knowledge, ...] | None, str, Meta]:
+def evaluate(
+    interp: Interpreter, launch: Launch, meta: dict[str, Any]
+) -> tuple[tuple[Knowledge, ...] | None, str, Meta]:
     """(entries or None, problem, what was read) of the grid for one candidate. The caller has set `interp.path`."""
     from tritonlint.source.calls import call
     from tritonlint.source.interpreter import Arguments
@@ -97,9 +115,9 @@ def evaluate(interp: Interpreter, launch: Launch, meta: dict[str, Any]) -> tuple
             from tritonlint.source.guards import narrow
 
             value = narrow(value, interp.path)
-        if isinstance(value, (Function, Partial)):
-            value = call(interp, value, Arguments([handed], {}))
-        elif isinstance(value, Choice) and any(isinstance(one, (Function, Partial)) for one in value.values):
+        if isinstance(value, (Function, Partial)) or (
+            isinstance(value, Choice) and any(isinstance(one, (Function, Partial)) for one in value.values)
+        ):
             value = call(interp, value, Arguments([handed], {}))
     except Raised as error:
         if error.kind == "KeyError":
@@ -113,7 +131,9 @@ def evaluate(interp: Interpreter, launch: Launch, meta: dict[str, Any]) -> tuple
 
 
 def _entries(interp: Interpreter, value: Any) -> tuple[tuple[Knowledge, ...] | None, str]:
-    if isinstance(value, (bool, int, float)) or (isinstance(value, Symbol) and value.kind in ("int", "float")):
+    if isinstance(value, (bool, int, float)) or (
+        isinstance(value, Symbol) and value.kind in ("int", "float")
+    ):
         return None, "not-a-tuple"
     if isinstance(value, (Symbol, Tensor)):
         return None, ""
@@ -137,7 +157,7 @@ def _merged(interp: Interpreter, value: Choice, meta: Meta) -> tuple[tuple[Knowl
         rows.append(entries)
     if len({len(row) for row in rows}) != 1:
         return None, "", meta
-    return tuple(union(column) for column in zip(*rows)), "", meta
+    return tuple(union(column) for column in zip(*rows, strict=False)), "", meta
 
 
 def union(parts: Any) -> Knowledge:

@@ -87,10 +87,7 @@ def agree(first: Guards, second: Guards) -> bool:
     one, other = first.held, second.held
     if len(one) > len(other):
         one, other = other, one
-    for key, outcome in one.items():
-        if other.get(key, outcome) != outcome:
-            return False
-    return True
+    return all(other.get(key, outcome) == outcome for key, outcome in one.items())
 
 
 def opposite(guards: Guards) -> Guards | None:
@@ -112,7 +109,7 @@ def same(first: Any, second: Any) -> bool:
     if kind in (int, float, str, bool, bytes, complex):
         return bool(first == second)
     if kind is tuple:
-        return len(first) == len(second) and all(same(a, b) for a, b in zip(first, second))
+        return len(first) == len(second) and all(same(a, b) for a, b in zip(first, second, strict=False))
     key = getattr(first, "key", None)
     if key is not None and hasattr(second, "key"):
         return bool(key == second.key)
@@ -197,9 +194,7 @@ def narrow(value: Any, path: Path) -> Any:
     """What is left of a value where one of the path's guard sets holds."""
     if not isinstance(value, Choice) or path is ANYWHERE:
         return value
-    left = tuple(
-        (guards, v) for guards, v in value.alternatives if any(agree(guards, here) for here in path)
-    )
+    left = tuple((guards, v) for guards, v in value.alternatives if any(agree(guards, here) for here in path))
     if len(left) == len(value.alternatives) or not left:
         return value
     return choose(left)

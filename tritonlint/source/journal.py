@@ -100,7 +100,9 @@ def _lists(
         shared += 1
     result = one[:shared]
     for rest, when in ((one[shared:], one_when), (two[shared:], two_when)):
-        result.extend(Maybe(when, item) if not isinstance(item, Maybe) else _under(item, when) for item in rest)
+        result.extend(
+            Maybe(when, item) if not isinstance(item, Maybe) else _under(item, when) for item in rest
+        )
     return result
 
 

@@ -85,6 +85,7 @@ class ReadModule(ModuleRef):
     """A module of the same package, which was read as text."""
 
     __slots__ = ("value",)
+    value: ModuleValue
 
     def __init__(self, dotted: str, value: ModuleValue) -> None:
         super().__init__(dotted)
@@ -105,7 +106,9 @@ def constant_function(interp: Interpreter, function: Function) -> Any:
     """A plain Python function seen from a kernel: callable only where it is a constexpr_function; it is then source to
     inline like a jit function, with every argument constant."""
     node = function.node
-    if isinstance(node, ast.FunctionDef) and any(last_name(one) == "constexpr_function" for one in node.decorator_list):
+    if isinstance(node, ast.FunctionDef) and any(
+        last_name(one) == "constexpr_function" for one in node.decorator_list
+    ):
         kernel = Kernel(function.name, node, function.environment, function.closure)
         return kernel_source(interp, kernel, "constexpr_function")
     return Unknown(f"{function.name} is a plain Python function")
@@ -119,7 +122,8 @@ def kernel_source(interp: Interpreter, kernel: Kernel, kind: Any = "jit") -> Ker
         found = _make(interp, kernel, kind)
         interp.memo[key] = found
         interp.keep.append(kernel)  # the ids in the key stay taken
-    return found  # type: ignore[no-any-return]
+    source: KernelSource = found
+    return source
 
 
 def _make(interp: Interpreter, kernel: Kernel, kind: Any) -> KernelSource:
@@ -128,7 +132,9 @@ def _make(interp: Interpreter, kernel: Kernel, kind: Any) -> KernelSource:
     positional = [*spec.posonlyargs, *spec.args]
     defaults: list[ast.expr | None] = [*([None] * (len(positional) - len(spec.defaults))), *spec.defaults]
     parameters: list[Parameter] = []
-    for argument, default in zip([*positional, *spec.kwonlyargs], [*defaults, *spec.kw_defaults]):
+    for argument, default in zip(
+        [*positional, *spec.kwonlyargs], [*defaults, *spec.kw_defaults], strict=False
+    ):
         annotation = argument.annotation
         parameters.append(
             Parameter(

@@ -114,4 +114,4 @@ def span_of(environment: Environment, node: ast.AST) -> Span:
     return environment.module.span(node)
 
 
-__all__ = ["ConfigValue", "Decorator", "Dict", "Kernel", "Layer", "LaunchProxy", "span_of"]
+__all__ = ["ConfigValue", "Decorator", "Dict", "Kernel", "LaunchProxy", "Layer", "span_of"]

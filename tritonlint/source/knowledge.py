@@ -22,7 +22,7 @@ from tritonlint.source.objects import (
     TypeValue,
 )
 from tritonlint.source.sites import ModuleRef
-from tritonlint.source.values import Bounded, DType, Known, Knowledge, OneOf, Unknown
+from tritonlint.source.values import Bounded, DType, Knowledge, Known, OneOf, Unknown
 
 if TYPE_CHECKING:
     from tritonlint.source.interpreter import Interpreter
@@ -163,7 +163,11 @@ def signature_type(interp: Interpreter, value: Any) -> str | None:
         return f"*{dtype.name}" if isinstance(dtype, DType) else None
     if isinstance(value, Descriptor):
         shape = value.block_shape
-        if isinstance(value.dtype, DType) and shape is not None and all(isinstance(one, int) for one in shape):
+        if (
+            isinstance(value.dtype, DType)
+            and shape is not None
+            and all(isinstance(one, int) for one in shape)
+        ):
             return f"tensordesc<{value.dtype.name}[{','.join(str(one) for one in shape)}]>"
         return None
     if isinstance(value, bool) or (isinstance(value, Symbol) and value.kind == "bool"):

@@ -59,16 +59,20 @@ class Entry:
 
 def record(interp: Interpreter, proxy: LaunchProxy, arguments: Arguments, frame: Frame | None) -> Any:
     """A call of `kernel[grid]`, `kernel.run` or `kernel.warmup`."""
-    if interp.launches is None or arguments.node is None or frame is None:
+    call = arguments.node
+    if interp.launches is None or call is None or frame is None:
         return None
     grid, grid_node = proxy.grid, proxy.grid_node
     if proxy.form != "subscript":
         if "grid" not in arguments.keywords:
             return None
         grid = arguments.keywords["grid"]
-        grid_node = next((keyword.value for keyword in arguments.node.keywords if keyword.arg == "grid"), None)
+        grid_node = next((keyword.value for keyword in call.keywords if keyword.arg == "grid"), None)
         arguments = replace(
-            arguments, keywords={name: value for name, value in arguments.keywords.items() if name not in _NOT_ARGUMENTS}
+            arguments,
+            keywords={
+                name: value for name, value in arguments.keywords.items() if name not in _NOT_ARGUMENTS
+            },
         )
     function = frame
     while function.function is None and function.parent is not None:
@@ -76,7 +80,7 @@ def record(interp: Interpreter, proxy: LaunchProxy, arguments: Arguments, frame:
     interp.launches.append(
         Launch(
             proxy.kernel,
-            arguments.node,
+            call,
             frame.environment,
             _frozen(grid),
             grid_node,
@@ -88,14 +92,16 @@ def record(interp: Interpreter, proxy: LaunchProxy, arguments: Arguments, frame:
             interp.depth,
         )
     )
-    return interp.symbol(("launched", id(arguments.node)), "what a launch returns")
+    return interp.symbol(("launched", id(call)), "what a launch returns")
 
 
 def _frozen(grid: Any) -> Any:
     """A grid function with the locals that it sees now."""
     if not isinstance(grid, Function) or grid.closure is None:
         return grid
-    return Function(grid.name, grid.node, grid.environment, _freeze(grid.closure), grid.owner, grid.bound, grid.kind)
+    return Function(
+        grid.name, grid.node, grid.environment, _freeze(grid.closure), grid.owner, grid.bound, grid.kind
+    )
 
 
 def _freeze(frame: Frame) -> Frame:
@@ -142,11 +148,11 @@ class _Finder:
             return
         if top and any(id(inner) in self.launches for inner in slices.own_nodes([node])):
             self.found.append(Entry("", node, None, number))
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.stmt):
-                self.visit(child, owner, number, False)
-            elif isinstance(child, ast.ExceptHandler):
-                for inner in child.body:
+        for part in ast.iter_child_nodes(node):
+            if isinstance(part, ast.stmt):
+                self.visit(part, owner, number, False)
+            elif isinstance(part, ast.ExceptHandler):
+                for inner in part.body:
                     self.visit(inner, owner, number, False)
 
     def _mentions(self, node: ast.stmt) -> bool:
@@ -175,9 +181,9 @@ def _callers_in(
         for child in node.body:
             _callers_in(child, node.name, number, found, names, lines)
     elif isinstance(node, (ast.If, ast.Try)):
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.stmt):
-                _callers_in(child, owner, number, found, names, lines)
+        for part in ast.iter_child_nodes(node):
+            if isinstance(part, ast.stmt):
+                _callers_in(part, owner, number, found, names, lines)
     elif isinstance(node, _FUNCTIONS) and not any(entry.node is node for entry in found):
         text = lines[node.lineno - 1 : node.end_lineno]
         called = [name for name in names if any(f"{name}(" in line for line in text)]
@@ -210,7 +216,8 @@ class Runner:
     def run(self, entry: Entry) -> list[Launch]:
         """What one entry launches. Never raises."""
         interp = self.interp
-        interp.launches = launches = []
+        launches: list[Launch] = []
+        interp.launches = launches
         interp.entry = entry.name
         interp.steps = ENTRY_STEPS
         interp.path = ANYWHERE
@@ -277,7 +284,9 @@ class Runner:
                 before = interp.steps
                 slicer, interp.slicer = interp.slicer, None
                 try:
-                    bound = Function(init.name, init.node, init.environment, init.closure, init.owner, instance)
+                    bound = Function(
+                        init.name, init.node, init.environment, init.closure, init.owner, instance
+                    )
                     self._run(bound, unknown_arguments(interp, bound))
                 except (Raised, OutOfBudget, RecursionError):
                     pass
@@ -296,7 +305,9 @@ class Runner:
                 arguments[name] = value
         return self._run(function, arguments, names)
 
-    def _run(self, function: Function, arguments: dict[str, Any], assumed: dict[str, Any] | None = None) -> Frame:
+    def _run(
+        self, function: Function, arguments: dict[str, Any], assumed: dict[str, Any] | None = None
+    ) -> Frame:
         interp = self.interp
         frame = Frame(function.environment, function.closure, function.name)
         frame.function = function
@@ -345,7 +356,9 @@ def unknown_arguments(interp: Interpreter, function: Function) -> dict[str, Any]
         skipped = ""
     defaults: list[ast.expr | None] = [*([None] * (len(positional) - len(spec.defaults))), *spec.defaults]
     given = ("defaults", id(function.node))
-    for argument, default in zip([*positional, *spec.kwonlyargs], [*defaults, *spec.kw_defaults]):
+    for argument, default in zip(
+        [*positional, *spec.kwonlyargs], [*defaults, *spec.kw_defaults], strict=False
+    ):
         if argument.arg == skipped:
             continue
         unknown = _unknown(interp, function, argument, default)
@@ -355,9 +368,13 @@ def unknown_arguments(interp: Interpreter, function: Function) -> dict[str, Any]
                 [(guard(given, True), default.value), (guard(given, False), unknown)]
             )
     if spec.vararg is not None:
-        values[spec.vararg.arg] = interp.symbol(("param", id(spec.vararg)), f"*{spec.vararg.arg} comes from the caller")
+        values[spec.vararg.arg] = interp.symbol(
+            ("param", id(spec.vararg)), f"*{spec.vararg.arg} comes from the caller"
+        )
     if spec.kwarg is not None:
-        values[spec.kwarg.arg] = interp.symbol(("param", id(spec.kwarg)), f"**{spec.kwarg.arg} comes from the caller")
+        values[spec.kwarg.arg] = interp.symbol(
+            ("param", id(spec.kwarg)), f"**{spec.kwarg.arg} comes from the caller"
+        )
     return values
 
 
@@ -366,8 +383,12 @@ def _unknown(interp: Interpreter, function: Function, argument: ast.arg, default
     reason = f"{argument.arg} comes from the caller"
     annotation = ast.unparse(argument.annotation) if argument.annotation is not None else ""
     annotation = annotation.strip("'\"")
-    if annotation in ("torch.Tensor", "Tensor") and not (isinstance(default, ast.Constant) and default.value is None):
-        dtype = interp.symbol((1, "dtype", key), f"the dtype of {argument.arg} comes from the caller", kind="dtype")
+    if annotation in ("torch.Tensor", "Tensor") and not (
+        isinstance(default, ast.Constant) and default.value is None
+    ):
+        dtype = interp.symbol(
+            (1, "dtype", key), f"the dtype of {argument.arg} comes from the caller", kind="dtype"
+        )
         return Tensor(key, dtype)
     kinds = {"int": "int", "bool": "bool", "float": "float", "str": "str", "torch.dtype": "dtype"}
     kind = kinds.get(annotation, "")
@@ -378,4 +399,4 @@ def _unknown(interp: Interpreter, function: Function, argument: ast.arg, default
     return interp.symbol(key, reason, kind=kind)
 
 
-__all__ = ["Dict", "Entry", "Launch", "MISSING", "Runner", "record"]
+__all__ = ["MISSING", "Dict", "Entry", "Launch", "Runner", "record"]

@@ -52,7 +52,9 @@ def unknown_item(interp: Interpreter, base: Any, index: Any) -> Any:
         key = base.key
         if isinstance(key, tuple) and len(key) == 3 and key[1] in ("shape", "strides"):
             word = "dim" if key[1] == "shape" else "stride"
-            return interp.symbol(symbolic.grow(word, key[2], symbolic.key_of(index)), base.reason, low=0, kind="int")
+            return interp.symbol(
+                symbolic.grow(word, key[2], symbolic.key_of(index)), base.reason, low=0, kind="int"
+            )
     if isinstance(base, Tensor):
         return Tensor(symbolic.grow("item", base.key, symbolic.key_of(index) if not isinstance(index, slice) else str(index)),
                       base.dtype)  # fmt: skip
@@ -73,12 +75,11 @@ def call_method(interp: Interpreter, method: Method, arguments: Arguments) -> An
         return _set(interp, receiver, name, arguments)
     if isinstance(receiver, (str, bytes)):
         return lift(lambda *row: _text(interp, receiver, name, row, arguments), *arguments.positional)
-    if isinstance(receiver, (tuple, range)):
-        if name in ("index", "count") and arguments.positional:
-            try:
-                return getattr(receiver, name)(arguments.positional[0])
-            except ValueError as error:
-                raise Raised("ValueError", str(error)) from None
+    if isinstance(receiver, (tuple, range)) and name in ("index", "count") and arguments.positional:
+        try:
+            return getattr(receiver, name)(arguments.positional[0])
+        except ValueError as error:
+            raise Raised("ValueError", str(error)) from None
     if isinstance(receiver, int) and name == "bit_length":
         return receiver.bit_length()
     if isinstance(receiver, float) and name == "is_integer":
@@ -94,13 +95,14 @@ def call_method(interp: Interpreter, method: Method, arguments: Arguments) -> An
 def _not_known(interp: Interpreter, receiver: Any, name: str, arguments: Arguments) -> Any:
     from tritonlint.source.calls import call_key
 
-    return interp.symbol(call_key(("method", symbolic.key_of(receiver), name), arguments), f"what .{name}() returns is not known")
+    return interp.symbol(
+        call_key(("method", symbolic.key_of(receiver), name), arguments),
+        f"what .{name}() returns is not known",
+    )
 
 
 def _unknown(interp: Interpreter, receiver: Symbol | Tensor, name: str, arguments: Arguments) -> Any:
-    found = lift(
-        lambda *row: _tensor_row(interp, receiver, name, row, arguments), *arguments.positional
-    )
+    found = lift(lambda *row: _tensor_row(interp, receiver, name, row, arguments), *arguments.positional)
     if found is not MISSING:
         return found
     if not arguments.positional and not arguments.keywords:
@@ -119,7 +121,9 @@ def _unknown(interp: Interpreter, receiver: Symbol | Tensor, name: str, argument
     return interp.symbol(key, reason)
 
 
-def _tensor_row(interp: Interpreter, receiver: Any, name: str, row: tuple[Any, ...], arguments: Arguments) -> Any:
+def _tensor_row(
+    interp: Interpreter, receiver: Any, name: str, row: tuple[Any, ...], arguments: Arguments
+) -> Any:
     from tritonlint.source.interpreter import Arguments as New
 
     return tensors.call_tensor(interp, receiver, name, New(list(row), arguments.keywords, arguments.node))
@@ -133,7 +137,11 @@ def extend_list(interp: Interpreter, target: List, value: Any) -> None:
     for guards, one in value.alternatives if isinstance(value, Choice) else ((None, value),):
         items = iterate(interp, one)
         if items is None:
-            target.append(interp.symbol(("more", id(target), len(target)), getattr(one, "reason", "more items, not known")))
+            target.append(
+                interp.symbol(
+                    ("more", id(target), len(target)), getattr(one, "reason", "more items, not known")
+                )
+            )
             continue
         if guards is None:
             target.extend(items)
@@ -283,19 +291,33 @@ def _set(interp: Interpreter, target: Set, name: str, arguments: Arguments) -> A
     if name == "update":
         target.update(*known)
         return None
-    if name in ("union", "intersection", "difference", "issubset", "issuperset", "symmetric_difference", "copy", "isdisjoint"):
+    if name in (
+        "union",
+        "intersection",
+        "difference",
+        "issubset",
+        "issuperset",
+        "symmetric_difference",
+        "copy",
+        "isdisjoint",
+    ):
         result = getattr(set(target), name)(*known)
         return Set(result) if isinstance(result, set) else result
     return _not_known(interp, target, name, arguments)
 
 
-def _text(interp: Interpreter, receiver: str | bytes, name: str, row: tuple[Any, ...], arguments: Arguments) -> Any:
+def _text(
+    interp: Interpreter, receiver: str | bytes, name: str, row: tuple[Any, ...], arguments: Arguments
+) -> Any:
     if name not in _TEXT:
         return _not_known(interp, receiver, name, arguments)
     plain = [list(one) if isinstance(one, List) else one for one in row]
     flat = [one for value in plain for one in (value if isinstance(value, (list, tuple)) else [value])]
     named = list(arguments.keywords.values())
-    if not all(isinstance(one, (str, int, float, bytes, type(None))) for one in (*flat, *named)) or len(receiver) > 10_000:
+    if (
+        not all(isinstance(one, (str, int, float, bytes, type(None))) for one in (*flat, *named))
+        or len(receiver) > 10_000
+    ):
         return _not_known(interp, receiver, name, arguments)
     try:
         result = getattr(receiver, name)(*plain, **arguments.keywords)

@@ -57,6 +57,6 @@ def _first_code_line(statements: tuple[ast.stmt, ...]) -> int:
     for statement in statements:
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
             continue
-        decorators = getattr(statement, "decorator_list", [])
+        decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
         return min([statement.lineno, *(node.lineno for node in decorators)])
     return 1 << 30

@@ -30,7 +30,7 @@ from tritonlint.source.sites import (
     LaunchSite,
 )
 from tritonlint.source.tuning_sites import default_stages, tuning_site
-from tritonlint.source.values import Bounded, DType, Known, Knowledge, OneOf, Unknown
+from tritonlint.source.values import Bounded, DType, Knowledge, Known, OneOf, Unknown
 
 if TYPE_CHECKING:
     from tritonlint.source.interpreter import Interpreter
@@ -50,7 +50,7 @@ OPTIONS = frozenset({
     "enable_reflect_ftz", "min_shared_mem", "wgp_cu_mode", "instrumentation_mode", "fpsan_homomorphic_casts",
     "enable_warp_specialization", "supported_fp8_dtypes", "allow_fp8e4nv", "allow_fp8e4b15", "arch", "warp_size",
     "backend_name", "deprecated_fp8_dtypes", "deprecated_fp8_dot_operand_dtypes", "grid", "warmup", "stream", "device",
-    "device_type", "pre_hook", "optimize_epilogue", "enable_persistent", "cluster_dims",
+    "device_type", "pre_hook", "optimize_epilogue", "enable_persistent",
 })  # fmt: skip
 _MAIN_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
@@ -83,7 +83,11 @@ class Planner:
             kind: Any = layer.kind if layer is not None else "jit" if "jit" in last_name(node) else "other"
             if layer is None and kind == "other":
                 # A decorator that returns a tuner of its own made the layer from another node.
-                made = [one for one in kernel.layers if one.kind == "autotune" and id(one.node) not in layers.keys() - {id(one.node)}]
+                made = [
+                    one
+                    for one in kernel.layers
+                    if one.kind == "autotune" and id(one.node) not in layers.keys() - {id(one.node)}
+                ]
                 if made and isinstance(node, ast.Call) and "tun" in last_name(node).lower():
                     kind = "autotune"
             uses.append(DecoratorUse(kind, module.span(node), module.source_of(node)))
@@ -140,7 +144,8 @@ class Planner:
         missing: dict[str, None] = {}
         unknown: dict[str, None] = {}
         seen: set[Any] = set()
-        for launch in launches or [None]:
+        runs: list[Launch | None] = [*launches] or [None]
+        for launch in runs:
             joined = self._join(source, launch)
             if launch is not None and site is None:
                 site = self._site(launch, joined)
@@ -152,11 +157,17 @@ class Planner:
                     seen.add(mark)
                     candidates.extend(made)
             if launch is not None and not launch.arguments.incomplete:
-                missing.update({name: None for name in maker.missing()})
+                missing.update(dict.fromkeys(maker.missing()))
         if tuning is not None:
             for config in tuning.configs:
-                unknown.update({name: None for name in config.kwargs if name not in names and name not in OPTIONS})
-        if not any(tuning.configs for tuning in [tuning] if tuning) and tuning is not None and not tuning.resolved:
+                unknown.update(
+                    {name: None for name in config.kwargs if name not in names and name not in OPTIONS}
+                )
+        if (
+            not any(tuning.configs for tuning in [tuning] if tuning)
+            and tuning is not None
+            and not tuning.resolved
+        ):
             missing.clear()
         return LaunchPlan(
             source,
@@ -330,8 +341,8 @@ class _Maker:
             return [(here, given, options)]
         result: list[tuple[Path, dict[str, Any], dict[str, Any]]] = []
         for guards, values in worlds:
-            plain_given = {**given, **dict(zip(deciding, values))}
-            plain_options = dict(zip(options, values[len(deciding) :]))
+            plain_given = {**given, **dict(zip(deciding, values, strict=False))}
+            plain_options = dict(zip(options, values[len(deciding) :], strict=False))
             path = extend(here, [guards]) or here
             result.append((path, plain_given, plain_options))
         return result
@@ -353,7 +364,9 @@ class _Maker:
                 constants[name] = known
         return Base(meta, constants, types, values)
 
-    def _candidate(self, config: Config | None, base: Base, given: dict[str, Any], options: dict[str, Any]) -> Candidate:
+    def _candidate(
+        self, config: Config | None, base: Base, given: dict[str, Any], options: dict[str, Any]
+    ) -> Candidate:
         meta, constants = base.meta, base.constants
         types, values = base.types, base.values
         if config is not None or self.heuristics:
@@ -404,7 +417,9 @@ class _Maker:
             if config is not None:
                 seen.update({"num_warps": config.num_warps, "num_stages": config.num_stages})
 
-            def ask(seen: dict[str, Any] = seen, function: Any = function, name: str = name) -> tuple[Any, grids.Meta]:
+            def ask(
+                seen: dict[str, Any] = seen, function: Any = function, name: str = name
+            ) -> tuple[Any, grids.Meta]:
                 handed = grids.Meta(seen, self._unknown_argument if self.launch is None else None)
                 try:
                     interp.steps = max(interp.steps, 2000)
@@ -431,7 +446,12 @@ class _Maker:
         return known
 
     def _argument(
-        self, name: str, value: Any, types: dict[str, str], values: dict[str, Knowledge], default: Knowledge | None
+        self,
+        name: str,
+        value: Any,
+        types: dict[str, str],
+        values: dict[str, Knowledge],
+        default: Knowledge | None,
     ) -> None:
         """What is known of a run-time argument: its type, and a number's value."""
         interp = self.interp

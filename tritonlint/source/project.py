@@ -11,7 +11,19 @@ from tritonlint.source.text import load
 
 # Packages that the evaluator knows by itself, or that are too far from kernels to be worth reading.
 _NEVER_READ = frozenset(
-    {"triton", "torch", "numpy", "jax", "jaxlib", "scipy", "pandas", "packaging", "transformers", "einops", "pytest"}
+    {
+        "triton",
+        "torch",
+        "numpy",
+        "jax",
+        "jaxlib",
+        "scipy",
+        "pandas",
+        "packaging",
+        "transformers",
+        "einops",
+        "pytest",
+    }
 ) | frozenset(sys.stdlib_module_names)
 _MAX_IMPORT_BYTES = 2 * 1024 * 1024
 _MAX_LEVELS = 10  # folders upwards that are searched

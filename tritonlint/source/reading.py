@@ -79,15 +79,23 @@ class _Reader:
             span = self.module.span(entry.node)
             name = f"{entry.name}()" if entry.name else "this statement"
             self.problems.append(
-                Problem("unresolved", f"{name} takes too many steps to evaluate; its launches are not all known",
-                        self.module.path, self.module.lines.line_span(span.line))  # fmt: skip
+                Problem(
+                    "unresolved",
+                    f"{name} takes too many steps to evaluate; its launches are not all known",
+                    self.module.path,
+                    self.module.lines.line_span(span.line),
+                )
             )
         plans = self._plans(kernels, launches)
         return Reading(tuple(plans), tuple(self.problems))
 
     def _host_names(self, node: ast.AST) -> dict[str, Any]:
         """Values that a comment on a host function assumes for its names."""
-        return {name: from_knowledge(value) for name, value in self.assumptions.of(node).items() if not isinstance(value, str)}
+        return {
+            name: from_knowledge(value)
+            for name, value in self.assumptions.of(node).items()
+            if not isinstance(value, str)
+        }
 
     # -- kernels
 
@@ -109,8 +117,13 @@ class _Reader:
     def _over_budget(self, statement: ast.stmt) -> None:
         name = getattr(statement, "name", None)
         self.problems.append(
-            Problem("unresolved", "the configs take too many steps to evaluate", self.module.path,
-                    self.module.lines.line_span(statement.lineno), name)  # fmt: skip
+            Problem(
+                "unresolved",
+                "the configs take too many steps to evaluate",
+                self.module.path,
+                self.module.lines.line_span(statement.lineno),
+                name,
+            )
         )
 
     @staticmethod
@@ -150,7 +163,9 @@ class _Reader:
                 interp.bindings = bindings
                 runs[mark] = runner.run(entry)
                 interp.bindings = {}
-            same = [one for one in runs[mark] if one.node is launch.node and one.kernel.node is launch.kernel.node]
+            same = [
+                one for one in runs[mark] if one.node is launch.node and one.kernel.node is launch.kernel.node
+            ]
             result.extend(one for one in same if one not in result)
             if not same:
                 result.append(launch)
@@ -161,7 +176,7 @@ class _Reader:
         if not assumed:
             return {}
         names = launch.kernel.parameter_names
-        given = dict(zip(names, launch.arguments.positional))
+        given = dict(zip(names, launch.arguments.positional, strict=False))
         given.update({name: value for name, value in launch.arguments.keywords.items() if name in names})
         bindings: dict[Any, Any] = {}
         for name, value in given.items():
@@ -187,7 +202,9 @@ class _Reader:
         for group in sites.values():
             kernel = group[0].kernel
             reached.add(_identity(kernel))
-            plans.append(self._guarded(lambda kernel=kernel, group=group: self.planner.launched(kernel, group), kernel))
+            plans.append(
+                self._guarded(lambda kernel=kernel, group=group: self.planner.launched(kernel, group), kernel)
+            )
         # A kernel that another decorator was put on top of is not launched bare, unless the file does so.
         every = {_identity(kernel): kernel for kernel in [*kernels, *self.interp.made]}
         inner = {(key[0], key[1][:depth]) for key in [*every, *reached] for depth in range(len(key[1]))}
@@ -202,8 +219,13 @@ class _Reader:
             return make()
         except (Raised, OutOfBudget, RecursionError):
             self.problems.append(
-                Problem("unresolved", f"what reaches {kernel.name} takes too many steps to evaluate", self.module.path,
-                        self.module.lines.line_span(kernel.node.lineno), kernel.name)  # fmt: skip
+                Problem(
+                    "unresolved",
+                    f"what reaches {kernel.name} takes too many steps to evaluate",
+                    self.module.path,
+                    self.module.lines.line_span(kernel.node.lineno),
+                    kernel.name,
+                )
             )
             return None
 

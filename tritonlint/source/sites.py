@@ -51,7 +51,9 @@ class KernelSource:
     decorator_spans: tuple[Span, ...] = ()
     noinline: bool = False
     do_not_specialize: tuple[str, ...] = ()
-    kind: Literal["jit", "constexpr_function"] = "jit"  # the latter: called with constants only, at compile time
+    kind: Literal["jit", "constexpr_function"] = (
+        "jit"  # the latter: called with constants only, at compile time
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,11 @@ def _is_launch(node: ast.AST, names: set[str]) -> bool:
         return True
     if isinstance(grid, ast.Tuple):
         return not name[:1].isupper() and name not in ("dict", "tuple")
-    return "grid" in ast.unparse(grid).lower() if isinstance(grid, (ast.Name, ast.Attribute, ast.Call)) else False
+    return (
+        "grid" in ast.unparse(grid).lower()
+        if isinstance(grid, (ast.Name, ast.Attribute, ast.Call))
+        else False
+    )
 
 
 def own_nodes(body: Iterable[ast.AST]) -> Iterable[ast.AST]:
@@ -121,8 +125,13 @@ def relevant(body: Sequence[ast.stmt], launching: frozenset[str], launches: froz
         statement
         for statement in simple
         if getattr(statement, "name", None) in inner
-        or not isinstance(statement, (*_FUNCTIONS, ast.ClassDef))
-        and (any(id(node) in launches for node in own_nodes([statement])) or called_names(statement) & launching)
+        or (
+            not isinstance(statement, (*_FUNCTIONS, ast.ClassDef))
+            and (
+                any(id(node) in launches for node in own_nodes([statement]))
+                or called_names(statement) & launching
+            )
+        )
     ]
     changed = True
     while changed:
@@ -162,7 +171,9 @@ def _collect(
 
 
 def _bodies(statement: ast.stmt) -> list[list[ast.stmt]]:
-    found = [getattr(statement, name) for name in ("body", "orelse", "finalbody") if getattr(statement, name, None)]
+    found = [
+        getattr(statement, name) for name in ("body", "orelse", "finalbody") if getattr(statement, name, None)
+    ]
     found.extend(handler.body for handler in getattr(statement, "handlers", []))
     found.extend(case.body for case in getattr(statement, "cases", []))
     return found
@@ -194,7 +205,9 @@ def _uses(statement: ast.stmt) -> tuple[set[str], set[str]]:
     return stored, loaded
 
 
-_CHANGING = frozenset({"append", "extend", "insert", "update", "setdefault", "pop", "remove", "add", "sort", "clear"})
+_CHANGING = frozenset(
+    {"append", "extend", "insert", "update", "setdefault", "pop", "remove", "add", "sort", "clear"}
+)
 
 
 def _head_names(statement: ast.stmt) -> set[str]:

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.source import access, calls, definitions, symbolic
 from tritonlint.source.environment import Loop
 from tritonlint.source.expressions import conditions
-from tritonlint.source.guards import ANYWHERE, MAX_PATH, NO_GUARDS, Choice, Guards, Path, choose, extend, guard, opposite, same
+from tritonlint.source.guards import (
+    ANYWHERE,
+    MAX_PATH,
+    NO_GUARDS,
+    Choice,
+    Guards,
+    Path,
+    choose,
+    extend,
+    guard,
+    opposite,
+    same,
+)
 from tritonlint.source.objects import MISSING, EnumMember, External, List, Maybe, OutOfBudget, Raised, Symbol
 from tritonlint.source.values import DType
 
@@ -43,7 +56,9 @@ def execute(interp: Interpreter, body: Sequence[ast.stmt], frame: Frame) -> str:
     return "next"
 
 
-def _leniently(interp: Interpreter, handler: Callable[[Any, Any, Any], str], statement: ast.stmt, frame: Frame) -> str:
+def _leniently(
+    interp: Interpreter, handler: Callable[[Any, Any, Any], str], statement: ast.stmt, frame: Frame
+) -> str:
     """A statement of a function that launches. That it raises is more likely our not knowing a value than a program
     that never gets to its launch: what it would bind is unknown then, and reading goes on."""
     try:
@@ -61,7 +76,9 @@ def _leniently(interp: Interpreter, handler: Callable[[Any, Any, Any], str], sta
         for target in targets:
             for node in ast.walk(target):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                    frame.env[node.id] = interp.symbol(("failed", id(node)), f"{node.id} could not be evaluated")
+                    frame.env[node.id] = interp.symbol(
+                        ("failed", id(node)), f"{node.id} could not be evaluated"
+                    )
         return "next"
 
 
@@ -140,10 +157,15 @@ def if_(interp: Interpreter, node: ast.If, frame: Frame) -> str:
         interp,
         frame,
         trues,
-        lambda: (_refine(interp, node.test, frame, True), execute(interp, node.body, frame))[1],
+        lambda: _refined(interp, node.test, True, node.body, frame),
         falses,
-        lambda: (_refine(interp, node.test, frame, False), execute(interp, node.orelse, frame))[1],
+        lambda: _refined(interp, node.test, False, node.orelse, frame),
     )
+
+
+def _refined(interp: Interpreter, test: ast.expr, holds: bool, body: list[ast.stmt], frame: Frame) -> str:
+    _refine(interp, test, frame, holds)
+    return execute(interp, body, frame)
 
 
 def fork(
@@ -278,7 +300,9 @@ def _mirrored(op: ast.cmpop) -> ast.cmpop | None:
 
 
 def _narrowed(interp: Interpreter, symbol: Symbol, op: ast.cmpop, other: Any, holds: bool) -> Any:
-    equality = (isinstance(op, (ast.Eq, ast.Is)) and holds) or (isinstance(op, (ast.NotEq, ast.IsNot)) and not holds)
+    equality = (isinstance(op, (ast.Eq, ast.Is)) and holds) or (
+        isinstance(op, (ast.NotEq, ast.IsNot)) and not holds
+    )
     if equality and (other is None or isinstance(other, (int, str, float, bool)) or _is_plain(other)):
         return other
     inside = (isinstance(op, ast.In) and holds) or (isinstance(op, ast.NotIn) and not holds)
@@ -296,7 +320,9 @@ def _narrowed(interp: Interpreter, symbol: Symbol, op: ast.cmpop, other: Any, ho
         else:
             limit = other + 1 if strict else other
             low = limit if low is None else max(low, limit)
-        return Symbol(symbol.key, symbol.reason, low, high, symbol.power_of_two, symbol.multiple_of, symbol.kind)
+        return Symbol(
+            symbol.key, symbol.reason, low, high, symbol.power_of_two, symbol.multiple_of, symbol.kind
+        )
     return symbol
 
 
@@ -311,23 +337,22 @@ def assert_(interp: Interpreter, node: ast.Assert, frame: Frame) -> str:
         return "next"
     if trues and falses:
         interp.path = interp.under(trues) or interp.path
-        try:
+        with contextlib.suppress(Raised):
             _refine(interp, node.test, frame, True)
-        except Raised:
-            pass
     return "next"  # a failing assertion is the program's own message, not a reason to stop reading
 
 
 def for_(interp: Interpreter, node: ast.For, frame: Frame) -> str:
     source = interp.evaluate(node.iter, frame)
     if isinstance(source, Choice):
-        items: list[Any] | None = []
+        several: list[Any] = []
+        items: list[Any] | None = several
         for guards, one in source.alternatives:
             inner = access.iterate(interp, one)
             if inner is None:
                 items = None
                 break
-            items.extend(Maybe((guards,), item) for item in inner)
+            several.extend(Maybe((guards,), item) for item in inner)
     else:
         items = access.iterate(interp, source)
     if items is None:
@@ -357,9 +382,8 @@ def for_(interp: Interpreter, node: ast.For, frame: Frame) -> str:
                 break
     finally:
         frame.loops.pop()
-    if ended == "return" or ended == "raise":
-        if not loop.breaks:
-            return ended
+    if (ended == "return" or ended == "raise") and not loop.breaks:
+        return ended
     if ended in ("stopped", "return", "raise") and loop.breaks:
         frame.env = merge_environments(interp, frame, loop.breaks)
         interp.path = path
@@ -398,7 +422,9 @@ def _maybe(interp: Interpreter, frame: Frame, when: tuple[Guards, ...], run: Cal
         interp.journal.merge(changes, when, {}, otherwise)
     after, frame.env = frame.env, before
     if status == "next":
-        frame.env = merge_environments(interp, frame, [(here, after), (extend(path, otherwise) or path, before)])
+        frame.env = merge_environments(
+            interp, frame, [(here, after), (extend(path, otherwise) or path, before)]
+        )
     return "next"
 
 
@@ -424,7 +450,11 @@ def _end_of_run(interp: Interpreter, frame: Frame, loop: Loop, ended: str) -> st
 
 
 def _some_times(
-    interp: Interpreter, node: ast.For | ast.While | ast.AsyncFor, body: list[ast.stmt], frame: Frame, bind: Callable[[], None]
+    interp: Interpreter,
+    node: ast.For | ast.While | ast.AsyncFor,
+    body: list[ast.stmt],
+    frame: Frame,
+    bind: Callable[[], None],
 ) -> str:
     """A loop whose number of runs is not known: the body is read once, with what it changes step by step unknown."""
     from tritonlint.source.definitions import stepped_names
@@ -600,7 +630,11 @@ def _matches(interp: Interpreter, pattern: Any, subject: Any, frame: Frame) -> A
         if any(answer is True for answer in answers):
             return True
         left = [answer for answer in answers if answer is not False]
-        return left[0] if len(left) == 1 else (False if not left else interp.symbol(("match", id(pattern)), "a pattern"))
+        return (
+            left[0]
+            if len(left) == 1
+            else (False if not left else interp.symbol(("match", id(pattern)), "a pattern"))
+        )
     return interp.symbol(("match", id(pattern)), "this pattern is not read", low=0, high=1, kind="bool")
 
 

@@ -178,7 +178,7 @@ def _symbols(make: Make, sign: str, left: Any, right: Any) -> Any:
 def _kind(value: Any) -> str:
     if isinstance(value, Symbol):
         return value.kind
-    if isinstance(value, bool) or isinstance(value, int):
+    if isinstance(value, (bool, int)):
         return "int"
     return "float" if isinstance(value, float) else ""
 
@@ -295,7 +295,11 @@ def compare(make: Make, op: ast.cmpop, left: Any, right: Any) -> Any:
         known = _identical(left, right)
         if known is None:
             answer = make(
-                grow("cmp", "is", key_of(left), key_of(right)), _reason_of(left, right), low=0, high=1, kind="bool"
+                grow("cmp", "is", key_of(left), key_of(right)),
+                _reason_of(left, right),
+                low=0,
+                high=1,
+                kind="bool",
             )
             return answer if isinstance(op, ast.Is) else unary(make, ast.Not(), answer)
         return known if isinstance(op, ast.Is) else not known
@@ -303,14 +307,22 @@ def compare(make: Make, op: ast.cmpop, left: Any, right: Any) -> Any:
         known = _contains(left, right)
         if known is None:
             answer = make(
-                grow("cmp", "in", key_of(left), key_of(right)), _reason_of(left, right), low=0, high=1, kind="bool"
+                grow("cmp", "in", key_of(left), key_of(right)),
+                _reason_of(left, right),
+                low=0,
+                high=1,
+                kind="bool",
             )
             return answer if isinstance(op, ast.In) else unary(make, ast.Not(), answer)
         return known if isinstance(op, ast.In) else not known
     if isinstance(op, (ast.Eq, ast.NotEq)):
         known = equal(left, right)
         if known is None:
-            pair = sorted((key_of(left), key_of(right)), key=repr) if _cheap(left, right) else [key_of(left), key_of(right)]
+            pair = (
+                sorted((key_of(left), key_of(right)), key=repr)
+                if _cheap(left, right)
+                else [key_of(left), key_of(right)]
+            )
             answer = make(grow("cmp", "==", *pair), _reason_of(left, right), low=0, high=1, kind="bool")
             return answer if isinstance(op, ast.Eq) else unary(make, ast.Not(), answer)
         return known if isinstance(op, ast.Eq) else not known
@@ -335,7 +347,11 @@ def _order(make: Make, op: ast.cmpop, left: Any, right: Any) -> Any:
         if isinstance(left, (External, Instance)) or isinstance(right, (External, Instance)):
             key = grow("cmp", sign, key_of(left), key_of(right))
             return make(key, "its parts are not known", low=0, high=1, kind="bool")
-        if isinstance(left, (tuple, list)) and isinstance(right, (tuple, list)) and not _all_plain(left, right):
+        if (
+            isinstance(left, (tuple, list))
+            and isinstance(right, (tuple, list))
+            and not _all_plain(left, right)
+        ):
             key = grow("cmp", sign, key_of(left), key_of(right))
             return make(key, "its parts are not known", low=0, high=1, kind="bool")
         try:
@@ -353,8 +369,12 @@ def _order(make: Make, op: ast.cmpop, left: Any, right: Any) -> Any:
     # `a > b` and `b < a` are one condition, and `a <= b` is the other outcome of `a > b`.
     low, high = (left, right) if sign in ("<", "<=") else (right, left)
     if strict:
-        return make(grow("cmp", "<", key_of(low), key_of(high)), _reason_of(left, right), low=0, high=1, kind="bool")
-    inner = make(grow("cmp", "<", key_of(high), key_of(low)), _reason_of(left, right), low=0, high=1, kind="bool")
+        return make(
+            grow("cmp", "<", key_of(low), key_of(high)), _reason_of(left, right), low=0, high=1, kind="bool"
+        )
+    inner = make(
+        grow("cmp", "<", key_of(high), key_of(low)), _reason_of(left, right), low=0, high=1, kind="bool"
+    )
     return unary(make, ast.Not(), inner)
 
 
@@ -397,11 +417,15 @@ def equal(left: Any, right: Any) -> bool | None:
         return left is right or (left.cls is right.cls and left.name == right.name)
     for a, b in ((left, right), (right, left)):
         if isinstance(a, EnumMember) and not isinstance(b, EnumMember):
-            return bool(a.value == b) if "IntEnum" in str(a.cls.external_bases()) or isinstance(b, str) else False
+            return (
+                bool(a.value == b)
+                if "IntEnum" in str(a.cls.external_bases()) or isinstance(b, str)
+                else False
+            )
     if isinstance(left, (tuple, list)) and isinstance(right, (tuple, list)):
         if isinstance(left, tuple) is not isinstance(right, tuple) or len(left) != len(right):
             return False if not any(isinstance(item, Maybe) for item in (*left, *right)) else None
-        answers = [equal(a, b) for a, b in zip(left, right)]
+        answers = [equal(a, b) for a, b in zip(left, right, strict=False)]
         return False if False in answers else None if None in answers else True
     if isinstance(left, (External, Instance)) or isinstance(right, (External, Instance)):
         if left is right or (isinstance(left, External) and left == right):
@@ -427,7 +451,7 @@ def _contains(item: Any, container: Any) -> bool | None:
         unsure = False
         for element in container:
             maybe = isinstance(element, Maybe)
-            known = equal(item, element.value if maybe else element)
+            known = equal(item, element.value if isinstance(element, Maybe) else element)
             if known and not maybe:
                 return True
             unsure = unsure or known is None or bool(known and maybe)

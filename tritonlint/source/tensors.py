@@ -32,7 +32,9 @@ def dtype_of(interp: Interpreter, value: Any) -> Any:
     """The dtype of a tensor value."""
     if isinstance(value, Tensor):
         return value.dtype
-    return interp.symbol(symbolic.grow("dtype", symbolic.key_of(value)), "the dtype of a tensor is not known", kind="dtype")
+    return interp.symbol(
+        symbolic.grow("dtype", symbolic.key_of(value)), "the dtype of a tensor is not known", kind="dtype"
+    )
 
 
 def shape_value(value: Any) -> tuple[Any, ...] | None:
@@ -62,7 +64,12 @@ def call_torch(interp: Interpreter, name: str, arguments: Arguments) -> Any:
     if name in ("cat", "stack", "concat") and values:
         first = values[0][0] if isinstance(values[0], (list, tuple)) and values[0] else None
         return Tensor(key, dtype_of(interp, first)) if first is not None else MISSING
-    if name == "finfo" or name == "iinfo" or name == "device" or name.startswith(("ops.", "library.", "distributed")):
+    if (
+        name == "finfo"
+        or name == "iinfo"
+        or name == "device"
+        or name.startswith(("ops.", "library.", "distributed"))
+    ):
         return MISSING
     if name in ("matmul", "mm", "bmm") and values:
         return Tensor(key, dtype_of(interp, values[0]))
@@ -82,13 +89,17 @@ def _make(interp: Interpreter, key: Any, name: str, values: list[Any], keywords:
         elif name in ("empty", "zeros", "ones", "randn", "rand", "empty_strided", "linspace", "eye"):
             dtype = DType("fp32")
         else:
-            dtype = interp.symbol(symbolic.grow("dtype", key), "the dtype of a new tensor is not known", kind="dtype")
+            dtype = interp.symbol(
+                symbolic.grow("dtype", key), "the dtype of a new tensor is not known", kind="dtype"
+            )
     if name in ("tensor", "as_tensor", "arange", "linspace", "eye", "randperm", "scalar_tensor"):
         return Tensor(key, dtype, None, True)
     wanted = keywords.get("size", keywords.get("shape"))
     if wanted is None:
         sizes = values[2:3] if name == "randint" and len(values) > 2 else values
-        if name in ("full", "randint", "empty_strided") or (sizes and isinstance(sizes[0], (tuple, list, Choice, Symbol))):
+        if name in ("full", "randint", "empty_strided") or (
+            sizes and isinstance(sizes[0], (tuple, list, Choice, Symbol))
+        ):
             wanted = sizes[0] if sizes else None
             if len(sizes) > 1 and name not in ("full", "randint", "empty_strided"):
                 wanted = tuple(sizes)
@@ -101,7 +112,9 @@ def _make(interp: Interpreter, key: Any, name: str, values: list[Any], keywords:
 
 def _derived(interp: Interpreter, base: Any, name: str, key: Any) -> Any:
     if isinstance(base, Tensor):
-        return Tensor(key, base.dtype, base.shape if name in _KEEPING else None, base.dense and name in _KEEPING)
+        return Tensor(
+            key, base.dtype, base.shape if name in _KEEPING else None, base.dense and name in _KEEPING
+        )
     if isinstance(base, Symbol):
         return Tensor(key, dtype_of(interp, base), None, name in ("contiguous", "clone"))
     return MISSING
@@ -116,7 +129,9 @@ def size_of(interp: Interpreter, value: Any) -> Any:
         for size in value.shape:
             total = lift(lambda a, b: symbolic.binary(interp.symbol, ast.Mult(), a, b), total, size)
         return total
-    return interp.symbol(symbolic.grow("numel", symbolic.key_of(value)), "the number of elements is not known", 0, kind="int")
+    return interp.symbol(
+        symbolic.grow("numel", symbolic.key_of(value)), "the number of elements is not known", 0, kind="int"
+    )
 
 
 def call_tensor(interp: Interpreter, base: Any, name: str, arguments: Arguments) -> Any:
@@ -136,18 +151,38 @@ def call_tensor(interp: Interpreter, base: Any, name: str, arguments: Arguments)
         dtype = dtype_of(interp, base)
         if isinstance(dtype, DType):
             return max(_bits(dtype.name) // 8, 1)
-        return interp.symbol(symbolic.grow("element_size", base_key), "the dtype is not known", 1, 8, True, kind="int")
+        return interp.symbol(
+            symbolic.grow("element_size", base_key), "the dtype is not known", 1, 8, True, kind="int"
+        )
     if name == "is_contiguous":
         if isinstance(base, Tensor) and base.dense:
             return True
-        return interp.symbol(symbolic.grow("is_contiguous", base_key), "whether it is contiguous is not known", 0, 1, kind="bool")
+        return interp.symbol(
+            symbolic.grow("is_contiguous", base_key),
+            "whether it is contiguous is not known",
+            0,
+            1,
+            kind="bool",
+        )
     if name == "data_ptr" or name == "item" or name == "tolist":
         kind = "int" if name == "data_ptr" else ""
         return interp.symbol(symbolic.grow(name, base_key), "the content of a tensor is not known", kind=kind)
-    key = symbolic.grow("method", name, base_key, *(symbolic.key_of(one) for one in values if not isinstance(one, Choice)))
+    key = symbolic.grow(
+        "method", name, base_key, *(symbolic.key_of(one) for one in values if not isinstance(one, Choice))
+    )
     if name in CONVERSIONS and not values:
         return Tensor(key, DType(CONVERSIONS[name]), base.shape if isinstance(base, Tensor) else None)
-    if name in ("to", "type", "type_as", "view", "new_empty", "new_zeros", "new_ones", "new_full", "new_tensor"):
+    if name in (
+        "to",
+        "type",
+        "type_as",
+        "view",
+        "new_empty",
+        "new_zeros",
+        "new_ones",
+        "new_full",
+        "new_tensor",
+    ):
         return _converted(interp, base, name, key, values, keywords)
     if name in _KEEPING or name in _RESHAPING:
         return _derived(interp, base, name, key)
@@ -163,9 +198,11 @@ def _converted(
 ) -> Any:
     dtype = keywords.get("dtype")
     for one in values:
-        if isinstance(one, DType) or (isinstance(one, Symbol) and one.kind == "dtype"):
-            dtype = one
-        elif isinstance(one, Choice) and all(isinstance(inner, DType) for _, inner in one.alternatives):
+        if (
+            isinstance(one, DType)
+            or (isinstance(one, Symbol) and one.kind == "dtype")
+            or (isinstance(one, Choice) and all(isinstance(inner, DType) for _, inner in one.alternatives))
+        ):
             dtype = one
         elif isinstance(one, Tensor) and name in ("to", "type_as"):
             dtype = one.dtype
@@ -176,23 +213,32 @@ def _converted(
         shape = shape_value(first) if isinstance(first, (tuple, list)) else shape_value(tuple(values))
         return Tensor(key, dtype if dtype is not None else dtype_of(interp, base), shape, True)
     if name == "to" and dtype is None and any(isinstance(one, Symbol) and one.kind == "" for one in values):
-        unknown = interp.symbol(symbolic.grow("dtype", key), "what it is converted to is not known", kind="dtype")
+        unknown = interp.symbol(
+            symbolic.grow("dtype", key), "what it is converted to is not known", kind="dtype"
+        )
         maybe_device = keywords or len(values) > 1
         dtype = None if maybe_device else unknown
     kept = isinstance(base, Tensor) and name != "view"
-    return Tensor(key, dtype if dtype is not None else dtype_of(interp, base), base.shape if kept else None, kept and base.dense)
+    return Tensor(
+        key,
+        dtype if dtype is not None else dtype_of(interp, base),
+        base.shape if kept else None,
+        kept and base.dense,
+    )
 
 
 def shape_of(interp: Interpreter, base: Any) -> Any:
     if isinstance(base, Tensor) and base.shape is not None:
         return base.shape
-    return interp.symbol(symbolic.grow("shape", symbolic.key_of(base)), "the shape of a tensor is not known", kind="shape")
+    return interp.symbol(
+        symbolic.grow("shape", symbolic.key_of(base)), "the shape of a tensor is not known", kind="shape"
+    )
 
 
 def shape_item(interp: Interpreter, base: Any, index: Any) -> Any:
-    if isinstance(base, Tensor) and base.shape is not None and isinstance(index, int):
-        if -len(base.shape) <= index < len(base.shape):
-            return base.shape[index]
+    shape = base.shape if isinstance(base, Tensor) else None
+    if shape is not None and isinstance(index, int) and -len(shape) <= index < len(shape):
+        return shape[index]
     key = symbolic.grow("dim", symbolic.key_of(base), symbolic.key_of(index))
     return interp.symbol(key, "the shape of a tensor is not known", low=0, kind="int")
 
@@ -200,7 +246,9 @@ def shape_item(interp: Interpreter, base: Any, index: Any) -> Any:
 def rank_of(interp: Interpreter, base: Any) -> Any:
     if isinstance(base, Tensor) and base.shape is not None:
         return len(base.shape)
-    return interp.symbol(symbolic.grow("rank", symbolic.key_of(base)), "the rank of a tensor is not known", 0, kind="int")
+    return interp.symbol(
+        symbolic.grow("rank", symbolic.key_of(base)), "the rank of a tensor is not known", 0, kind="int"
+    )
 
 
 def _stride(interp: Interpreter, base: Any, index: Any) -> Any:
@@ -216,7 +264,11 @@ def _stride(interp: Interpreter, base: Any, index: Any) -> Any:
                 total = lift(lambda a, b: symbolic.binary(interp.symbol, ast.Mult(), a, b), total, size)
             return total
     if index is MISSING:
-        return interp.symbol(symbolic.grow("strides", symbolic.key_of(base)), "the strides of a tensor are not known", kind="shape")
+        return interp.symbol(
+            symbolic.grow("strides", symbolic.key_of(base)),
+            "the strides of a tensor are not known",
+            kind="shape",
+        )
     key = symbolic.grow("stride", symbolic.key_of(base), symbolic.key_of(index))
     return interp.symbol(key, "the strides of a tensor are not known", low=0, kind="int")
 
@@ -238,7 +290,9 @@ def attribute_of(interp: Interpreter, base: Any, name: str) -> Any:
     if name in ("T", "mT", "H"):
         return Tensor(symbolic.grow("T", key), dtype_of(interp, base))
     if name in ("data", "grad", "real"):
-        return Tensor(symbolic.grow(name, key), dtype_of(interp, base), base.shape if isinstance(base, Tensor) else None)
+        return Tensor(
+            symbolic.grow(name, key), dtype_of(interp, base), base.shape if isinstance(base, Tensor) else None
+        )
     if name == "is_cuda":
         return True
     if name == "itemsize":

@@ -114,9 +114,11 @@ def decode(data: bytes, path: str) -> SourceFile:
         codecs.lookup(encoding)
     except (SyntaxError, LookupError) as error:
         encoding = "utf-8"
-        if "encoding" in str(error) and not _is_utf8(data[:4096]):
-            problems.append(Problem("syntax", f"{_plain(error)}", path, _NOTHING))
-        elif "unknown encoding" in str(error) or "encoding problem" in str(error):
+        if (
+            ("encoding" in str(error) and not _is_utf8(data[:4096]))
+            or "unknown encoding" in str(error)
+            or "encoding problem" in str(error)
+        ):
             problems.append(Problem("syntax", f"{_plain(error)}", path, _NOTHING))
     try:
         text = data.decode(encoding)

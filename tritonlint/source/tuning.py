@@ -47,7 +47,7 @@ def call(interp: Interpreter, name: str, arguments: Arguments, frame: Frame | No
     if last == "constexpr_function":
         return arguments.positional[0] if arguments.positional else MISSING
     if last == "Autotuner":
-        values = dict(zip(_TUNER_PARAMETERS, arguments.positional))
+        values = dict(zip(_TUNER_PARAMETERS, arguments.positional, strict=False))
         return _tuned(values.get("fn"), {**values, **arguments.keywords}, arguments.node, {}, frame)
     if last == "JITFunction" and arguments.positional:
         return _as_kernel(arguments.positional[0])
@@ -58,10 +58,10 @@ def _decorator(kind: str, arguments: Arguments, frame: Frame | None) -> Any:
     if arguments.node is None or frame is None:
         return MISSING
     names = _AUTOTUNE_PARAMETERS if kind == "autotune" else ("values",)
-    values = dict(zip(names, arguments.positional))
+    values = dict(zip(names, arguments.positional, strict=False))
     values.update(arguments.keywords)
     nodes: dict[str, ast.AST] = {
-        name: node for name, node in zip(names, arguments.positional_nodes) if node is not None
+        name: node for name, node in zip(names, arguments.positional_nodes, strict=False) if node is not None
     }
     nodes.update({keyword.arg: keyword.value for keyword in arguments.node.keywords if keyword.arg})
     return Decorator(kind, arguments.node, frame.environment, values, nodes)
@@ -82,13 +82,27 @@ def _as_kernel(value: Any, options: dict[str, Any] | None = None) -> Any:
         return MISSING
     options = options or {}
     names = options.get("do_not_specialize")
-    listed = tuple(name for name in names if isinstance(name, (str, int))) if isinstance(names, (list, tuple)) else ()
+    listed = (
+        tuple(name for name in names if isinstance(name, (str, int)))
+        if isinstance(names, (list, tuple))
+        else ()
+    )
     spec = value.node.args
     parameters = [argument.arg for argument in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
     resolved = tuple(
-        name if isinstance(name, str) else parameters[name] for name in listed if isinstance(name, str) or name < len(parameters)
+        name if isinstance(name, str) else parameters[name]
+        for name in listed
+        if isinstance(name, str) or name < len(parameters)
     )
-    return Kernel(value.name, value.node, value.environment, value.closure, (), options.get("noinline") is True, resolved)
+    return Kernel(
+        value.name,
+        value.node,
+        value.environment,
+        value.closure,
+        (),
+        options.get("noinline") is True,
+        resolved,
+    )
 
 
 def decorate(interp: Interpreter, decorator: Decorator, target: Any) -> Any:
@@ -123,10 +137,10 @@ def decorate(interp: Interpreter, decorator: Decorator, target: Any) -> Any:
 def make_config(interp: Interpreter, arguments: Arguments, frame: Frame | None) -> Any:
     if arguments.node is None or frame is None:
         return interp.symbol(("config", id(arguments)), "a config that is built indirectly")
-    values: dict[str, Any] = dict(zip(_CONFIG_PARAMETERS, arguments.positional))
+    values: dict[str, Any] = dict(zip(_CONFIG_PARAMETERS, arguments.positional, strict=False))
     module = frame.environment.module
     origins: dict[str, Origin] = {}
-    for name, node in zip(_CONFIG_PARAMETERS, arguments.positional_nodes):
+    for name, node in zip(_CONFIG_PARAMETERS, arguments.positional_nodes, strict=False):
         if node is not None:
             origins[name] = Origin(module.path, module.span(node))
     values.update(arguments.keywords)
@@ -137,7 +151,9 @@ def make_config(interp: Interpreter, arguments: Arguments, frame: Frame | None) 
         kwargs = Dict(kwargs, kwargs.origins)
     elif kwargs is None:
         if arguments.incomplete:
-            kwargs = interp.symbol(("config", id(arguments.node)), "the config's values come from a splat that is not known")
+            kwargs = interp.symbol(
+                ("config", id(arguments.node)), "the config's values come from a splat that is not known"
+            )
         else:
             kwargs = Dict()
     hook = values.pop("pre_hook", None)
@@ -158,7 +174,9 @@ def _spread(frame: Frame) -> Origin | None:
     return None
 
 
-def _tuned(target: Any, values: dict[str, Any], node: Any, nodes: dict[str, ast.AST], frame: Frame | None) -> Any:
+def _tuned(
+    target: Any, values: dict[str, Any], node: Any, nodes: dict[str, ast.AST], frame: Frame | None
+) -> Any:
     kernel = target if isinstance(target, Kernel) else _as_kernel(target)
     if not isinstance(kernel, Kernel) or frame is None or node is None:
         return MISSING
@@ -173,14 +191,14 @@ def tuner_made(interp: Interpreter, cls: Class, instance: Instance, arguments: A
     handed = instance.attributes.get("__base_arguments__")
     values: dict[str, Any] = {}
     if handed is not None:
-        values = {**dict(zip(_TUNER_PARAMETERS, handed[0])), **handed[1]}
+        values = {**dict(zip(_TUNER_PARAMETERS, handed[0], strict=False)), **handed[1]}
     init = cls.find("__init__")
     if not isinstance(values.get("fn"), (Kernel, Function)):
         names = list(_TUNER_PARAMETERS)
         if isinstance(init, Function):
             spec = init.node.args
             names = [argument.arg for argument in (*spec.posonlyargs, *spec.args)][1:]
-        values = {**dict(zip(names, arguments.positional)), **arguments.keywords}
+        values = {**dict(zip(names, arguments.positional, strict=False)), **arguments.keywords}
     target = values.get("fn", values.get("func", values.get("kernel")))
     if target is None and arguments.positional:
         target = arguments.positional[0]
@@ -205,7 +223,7 @@ def arguments_that_tune(
     nodes: dict[str, ast.AST] = {keyword.arg: keyword.value for keyword in decorator.keywords if keyword.arg}
     values = {name: value for name, value in arguments.keywords.items() if name in _AUTOTUNE_PARAMETERS}
     if "configs" not in values:
-        for value, node in zip(arguments.positional, arguments.positional_nodes):
+        for value, node in zip(arguments.positional, arguments.positional_nodes, strict=False):
             if holds_configs(value) and node is not None:
                 values["configs"], nodes["configs"] = value, node
                 break

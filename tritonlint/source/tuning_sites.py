@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 from tritonlint.source.guards import ANYWHERE, Choice, combine
 from tritonlint.source.kernels import OPTIONS, ConfigValue, Kernel, Layer
 from tritonlint.source.knowledge import knowledge
-from tritonlint.source.objects import MISSING, Dict, Function, List, Maybe, Origin, OutOfBudget, Raised, Set, Symbol
+from tritonlint.source.objects import (
+    MISSING,
+    Dict,
+    Function,
+    List,
+    Maybe,
+    Origin,
+    OutOfBudget,
+    Raised,
+    Set,
+    Symbol,
+)
 from tritonlint.source.sites import AutotuneSite, Config
 from tritonlint.source.values import Known, Unknown
 
@@ -34,7 +45,8 @@ def tuning_site(interp: Interpreter, kernel: Kernel, layer: Layer) -> AutotuneSi
         found = _make(interp, kernel, layer)
         interp.memo[key] = found
         interp.keep.append(layer)
-    return found  # type: ignore[no-any-return]
+    site: AutotuneSite = found
+    return site
 
 
 def _make(interp: Interpreter, kernel: Kernel, layer: Layer) -> AutotuneSite:
@@ -156,13 +168,13 @@ class _Reader:
         """A config with each of the values that its parts may have."""
         if isinstance(value, Dict):
             # Some wrappers take plain dicts for configs.
-            options = {name: value[name] for name in OPTIONS if name in value}
+            written = {name: value[name] for name in OPTIONS if name in value}
             kwargs = Dict({k: v for k, v in value.items() if k not in OPTIONS}, value.origins)
             place = next(iter(value.origins.values()), None)
             if place is None:
                 self.unresolved("a config is built without a place in the source")
                 return
-            value = ConfigValue(kwargs, options, place, dict(value.origins))
+            value = ConfigValue(kwargs, written, place, dict(value.origins))
         if not isinstance(value, ConfigValue):
             self.unresolved(getattr(value, "reason", "an item of the list is no config"))
             return
@@ -170,7 +182,9 @@ class _Reader:
             if isinstance(value.kwargs, Choice):
                 self.alternatives = True
                 for _, one in value.kwargs.alternatives:
-                    copied = ConfigValue(one, value.options, value.origin, value.argument_origins, value.pre_hook, value.spread)
+                    copied = ConfigValue(
+                        one, value.options, value.origin, value.argument_origins, value.pre_hook, value.spread
+                    )
                     yield from self._expand(copied)
             else:
                 self.unresolved(getattr(value.kwargs, "reason", "the config's values are not known"))
@@ -182,7 +196,11 @@ class _Reader:
         if len(worlds) > 1:
             self.alternatives = True
         for _, plain in worlds:
-            yield self._config(value, dict(zip(names, plain)), dict(zip(options, plain[len(names) :])))
+            yield self._config(
+                value,
+                dict(zip(names, plain, strict=False)),
+                dict(zip(options, plain[len(names) :], strict=False)),
+            )
 
     def _config(self, value: ConfigValue, kwargs: Mapping[str, Any], options: dict[str, Any]) -> Config:
         interp = self.interp
@@ -209,7 +227,11 @@ class _Reader:
             else:
                 unknown[name] = getattr(what, "reason", "") or "it is one of several values"
                 self.unresolved(f"{name}: {unknown[name]}")
-        spans = {name: place.span for name, place in value.argument_origins.items() if place.path == value.origin.path}
+        spans = {
+            name: place.span
+            for name, place in value.argument_origins.items()
+            if place.path == value.origin.path
+        }
         return Config(
             known,
             _integer(defaults["num_warps"], 4),
