@@ -1,8 +1,7 @@
-"""Builds the graph of one function, folded and without duplicates as Triton's own clean-up passes leave it.
+"""Builds the graph of one function, folded as Triton's own clean-up passes leave it.
 
 Triton's front end emits plain operations and then runs canonicalization, "reorder broadcast" (an elementwise operation
-on splats or broadcasts is done before the splat or broadcast) and common subexpression elimination. Doing the same while
-building gives the same operations in one go.
+on splats or broadcasts is done before the splat or broadcast). Doing the same while building gives the same operations in one go.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import math
 from typing import Any
 
 from tritonlint.kernel.folding import COMMUTATIVE, FOLDS
-from tritonlint.kernel.graph import READS, WRITES, Node, Region, Val, type_of
+from tritonlint.kernel.graph import WRITES, Node, Region, Val, type_of
 from tritonlint.kernel.ir import Type
 
 _ELEMENTWISE_PREFIXES = ("arith.", "math.")
@@ -97,14 +96,13 @@ class Builder:
             node.results = tuple([Val(t, node) for t in types])
         region.ops.append(node)
         if name in WRITES:
-            region.epoch += 1
             region.writes = True
         return node
 
     def op(
         self, name: str, operands: tuple[Val, ...], type_: Type, attrs: dict[str, Any] | None = None
     ) -> Val:
-        """A pure operation with one result; an equal one that is already there is taken instead."""
+        """A pure operation with one result, or what it folds to."""
         if name in COMMUTATIVE and operands[0].const is not None and operands[1].const is None:
             operands = (operands[1], operands[0])
         fold = FOLDS.get(name)
@@ -122,43 +120,7 @@ class Builder:
                 if name == "tt.addptr":
                     self.unmoved[moved] = operands
                 return moved
-        return self.shared(name, operands, (type_,), attrs).results[0]
-
-    def shared(
-        self,
-        name: str,
-        operands: tuple[Val, ...],
-        types: tuple[Type, ...],
-        attrs: dict[str, Any] | None = None,
-    ) -> Node:
-        """An operation that only depends on its operands (and, where it reads, on the memory)."""
-        region: Region | None = self.region
-        reads = name in READS
-        key: Any = (
-            name,
-            operands,
-            tuple([id(t) for t in types]),
-            tuple(sorted([(k, repr(v)) for k, v in attrs.items()])) if attrs else None,
-            self.region.epoch if reads else None,
-        )
-        if name == "tt.load" and attrs and attrs.get("volatile"):
-            return self.emit(name, operands, types, attrs)
-        if reads:  # loads are only merged inside one block
-            found = self.region.table.get(key)
-            if found is not None:
-                found.shared = True
-                return found  # type: ignore[no-any-return]
-        else:
-            while region is not None:
-                found = region.table.get(key)
-                if found is not None:
-                    found.shared = True
-                    return found  # type: ignore[no-any-return]
-                region = region.parent
-        node = self.emit(name, operands, types, attrs)
-        node.key = key
-        self.region.table[key] = node
-        return node
+        return self.emit(name, operands, (type_,), attrs).results[0]
 
     def _before_broadcast(
         self, name: str, operands: tuple[Val, ...], type_: Type, attrs: dict[str, Any] | None
@@ -209,7 +171,7 @@ class Builder:
         type_ = type_of(value.type.element, shape)
         if value.const is not None:
             return self.constant(value.const, type_)
-        return self.shared("tt.splat", (value,), (type_,)).results[0]
+        return self.emit("tt.splat", (value,), (type_,)).results[0]
 
     def broadcast(self, value: Val, shape: tuple[int, ...]) -> Val:
         type_ = type_of(value.type.element, shape)
@@ -223,7 +185,7 @@ class Builder:
                 return self.splat(node.operands[0], shape)
             if node.name == "tt.broadcast":
                 value = node.operands[0]
-        return self.shared("tt.broadcast", (value,), (type_,)).results[0]
+        return self.emit("tt.broadcast", (value,), (type_,)).results[0]
 
     def expand_dims(self, value: Val, axis: int) -> Val:
         old = value.type.shape or ()
@@ -237,7 +199,7 @@ class Builder:
                 return self.splat(node.operands[0], shape)
             if node.name == "tt.broadcast":
                 return self.broadcast(self.expand_dims(node.operands[0], axis), shape)
-        return self.shared("tt.expand_dims", (value,), (type_,), {"axis": axis}).results[0]
+        return self.emit("tt.expand_dims", (value,), (type_,), {"axis": axis}).results[0]
 
     def reshape(self, value: Val, shape: tuple[int, ...], allow_reorder: bool) -> Val:
         type_ = type_of(value.type.element, shape)
@@ -255,7 +217,7 @@ class Builder:
                 return self.reshape(
                     node.operands[0], shape, allow_reorder or bool(node.attrs["allow_reorder"])
                 )
-        return self.shared("tt.reshape", (value,), (type_,), {"allow_reorder": allow_reorder}).results[0]
+        return self.emit("tt.reshape", (value,), (type_,), {"allow_reorder": allow_reorder}).results[0]
 
     def trans(self, value: Val, order: tuple[int, ...]) -> Val:
         old = value.type.shape or ()
@@ -269,7 +231,7 @@ class Builder:
         if node is not None and node.name == "tt.trans":
             inner = node.attrs["order"]
             return self.trans(node.operands[0], tuple([inner[i] for i in order]))
-        return self.shared("tt.trans", (value,), (type_,), {"order": order}).results[0]
+        return self.emit("tt.trans", (value,), (type_,), {"order": order}).results[0]
 
     # --- regions -----------------------------------------------------------------------------------------------
 
@@ -287,7 +249,6 @@ class Builder:
     def close(self, node: Node) -> None:
         """Note in the current region what the blocks of an operation do to memory."""
         if any(block.writes for block in node.blocks):
-            self.region.epoch += 1
             self.region.writes = True
 
     def poison(self, type_: Type) -> Val:

@@ -69,7 +69,7 @@ def make_tensor_descriptor(
         return Descriptor(None, element, block, base, dims, strided, padding, wide)
     type_ = type_of(f"tensordesc<{element.element}>", block)
     operands = (base.h, *[x.h for x in dims], *[x.h for x in strided])
-    node = m.b.shared("tt.make_tensor_descriptor", operands, (type_,), {"rank": rank, "padding": padding})
+    node = m.b.emit("tt.make_tensor_descriptor", operands, (type_,), {"rank": rank, "padding": padding})
     return Descriptor(node.results[0], element, block, base, dims, strided, padding)
 
 
@@ -109,7 +109,7 @@ def load(m: Machine, desc: Any, offsets: Any, **_: Any) -> Tensor:
         pointer, mask = _tile(m, desc, desc.block, _places(m, desc.block, places))
         return load_tensor(m, pointer, mask, _filler(m, desc), {})
     type_ = type_of(desc.dt.element, desc.block)
-    node = m.b.shared("tt.descriptor_load", (desc.h, *[x.h for x in places]), (type_,))
+    node = m.b.emit("tt.descriptor_load", (desc.h, *[x.h for x in places]), (type_,))
     return Tensor(node.results[0], desc.dt, desc.block)
 
 
@@ -183,7 +183,7 @@ def gather(m: Machine, desc: Any, x_offsets: Any, y_offset: Any) -> Tensor:
     if desc.h is None:
         pointer, mask = _tile(m, desc, shape, _row_places(m, shape, rows, y))
         return load_tensor(m, pointer, mask, _filler(m, desc), {})
-    node = m.b.shared("tt.descriptor_gather", (desc.h, rows.h, y.h), (type_of(desc.dt.element, shape),))
+    node = m.b.emit("tt.descriptor_gather", (desc.h, rows.h, y.h), (type_of(desc.dt.element, shape),))
     return Tensor(node.results[0], desc.dt, shape)
 
 

@@ -183,7 +183,7 @@ def _dot(
     elif fp8 and m.release >= (3, 2) and imprecise > a.shape[-1]:
         raise Refused("type", f"max_num_imprecise_acc ({imprecise}) must be <= K ({a.shape[-1]})")
     attrs = {"input_precision": precision, "max_num_imprecise_acc": int(imprecise)}
-    node = m.b.shared("tt.dot", (a.h, b.h, acc.h), (type_of(result.element, shape),), attrs)
+    node = m.b.emit("tt.dot", (a.h, b.h, acc.h), (type_of(result.element, shape),), attrs)
     return Tensor(node.results[0], result, shape)
 
 
@@ -274,5 +274,5 @@ def dot_scaled(
         "has_a_scale": scales[0] is not None,
         "has_b_scale": scales[1] is not None,
     }
-    node = m.b.shared("tt.dot_scaled", tuple(operands), (type_of("fp32", shape),), attrs)
+    node = m.b.emit("tt.dot_scaled", tuple(operands), (type_of("fp32", shape),), attrs)
     return Tensor(node.results[0], d.FP32, shape)

@@ -187,10 +187,9 @@ def inline_asm_elementwise(
     if len(types) == 1 and attrs["pure"]:
         handles = [m.b.op("tt.elementwise_inline_asm", operands, types[0], attrs)]
     elif attrs["pure"]:
-        handles = list(m.b.shared("tt.elementwise_inline_asm", operands, types, attrs).results)
+        handles = list(m.b.emit("tt.elementwise_inline_asm", operands, types, attrs).results)
     else:
         node = m.b.emit("tt.elementwise_inline_asm", operands, types, attrs)
-        m.b.region.epoch += 1
         m.b.region.writes = True
         handles = list(node.results)
     results = tuple([Tensor(h, t, shape) for h, t in zip(handles, wanted)])

@@ -62,6 +62,8 @@ def _addi(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
             return b.constant(x.const + y.const, t)
         if y.const == 0:
             return x
+        if t.shape is not None:  # what follows are patterns of MLIR that only take scalars
+            return None
         inner = _inner(x, "arith.addi")
         if inner is not None and inner[1].const is not None:
             return b.op("arith.addi", (inner[0], b.constant(inner[1].const + y.const, t)), t)
@@ -94,6 +96,8 @@ def _subi(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
             return b.constant(x.const - y.const, t)
         if y.const == 0:
             return x
+        if t.shape is not None:
+            return None
         inner = _inner(x, "arith.addi")
         if inner is not None and inner[1].const is not None:
             return b.op("arith.addi", (inner[0], b.constant(inner[1].const - y.const, t)), t)
@@ -113,7 +117,7 @@ def _subi(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
     inner = _inner(x, "arith.subi")
     if inner is not None and inner[0] is y:
         return b.op("arith.subi", (b.constant(0, t), inner[1]), t)
-    if x.const is not None:
+    if x.const is not None and t.shape is None:
         inner = _inner(y, "arith.addi")
         if inner is not None and inner[1].const is not None:
             return b.op("arith.subi", (b.constant(x.const - inner[1].const, t), inner[0]), t)
@@ -136,7 +140,7 @@ def _muli(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
         return y
     if y.const == 1:
         return x
-    inner = _inner(x, "arith.muli")
+    inner = _inner(x, "arith.muli") if t.shape is None else None
     if inner is not None and inner[1].const is not None:
         return b.op("arith.muli", (inner[0], b.constant(inner[1].const * y.const, t)), t)
     return None
@@ -168,7 +172,12 @@ def _andi(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
         return y
     if y.const == (1 if t.element == "i1" else -1):
         return x
-    return None if x.const is None else b.constant(x.const & y.const, t)
+    if x.const is not None:
+        return b.constant(x.const & y.const, t)
+    inner = _inner(x, "arith.andi") if t.shape is None else None
+    if inner is not None and inner[1].const is not None:
+        return b.op("arith.andi", (inner[0], b.constant(inner[1].const & y.const, t)), t)
+    return None
 
 
 def _ori(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
@@ -211,7 +220,7 @@ def _xori(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
         return x
     if x.const is not None:
         return b.constant(x.const ^ y.const, t)
-    if t.element == "i1" and y.const == 1:
+    if t.element == "i1" and y.const == 1 and t.shape is None:
         inner = _inner(x, "arith.cmpi")
         if inner is not None:
             assert x.node is not None
@@ -269,7 +278,7 @@ def _cmpi(b: Builder, o: tuple[Val, ...], t: Type, attrs: Attrs) -> Val | None:
             if (predicate == "ne") == (y.const == 0):
                 return x
             return None
-        if predicate == "ne" and y.const == 0:
+        if predicate == "ne" and y.const == 0 and t.shape is None:
             for name in ("arith.extsi", "arith.extui"):
                 inner = _inner(x, name)
                 if inner is not None and inner[0].type.element == "i1":
@@ -392,13 +401,17 @@ def _trunci(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
             if bits == wanted:
                 return inner[0]
             return b.op("arith.trunci" if bits > wanted else name, inner, t)
+    inner = _inner(x, "arith.shrsi")
+    if inner is not None and inner[1].const == bits_of(x.type.element) - bits_of(t.element):
+        return b.op("arith.trunci", (b.op("arith.shrui", inner, x.type),), t)
     inner = _inner(x, "arith.trunci")
     return None if inner is None else b.op("arith.trunci", inner, t)
 
 
 def _truncf(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
     if o[0].const is not None:
-        return b.constant(round_to(t.element, o[0].const), t)
+        value = round_to(t.element, o[0].const)
+        return b.constant(value, t) if value == o[0].const or value != value else None  # only where nothing is lost
     inner = _inner(o[0], "arith.extf")
     return inner[0] if inner is not None and inner[0].type == t else None
 
@@ -445,7 +458,7 @@ def _select(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
         return x if condition.const else y
     if t.element == "i1" and x.const is not None and y.const is not None and condition.type == t:
         return condition if x.const else b.op("arith.xori", (condition, b.constant(1, t)), t)
-    inner = _inner(condition, "arith.xori")
+    inner = _inner(condition, "arith.xori") if condition.type.shape is None else None
     if inner is not None and inner[1].const == 1:
         return b.op("arith.select", (inner[0], y, x), t)
     inner = _inner(x, "arith.select")

@@ -39,7 +39,7 @@ class Val:
 class Node:
     """An operation."""
 
-    __slots__ = ("attrs", "blocks", "key", "line", "name", "operands", "path", "region", "results", "shared")
+    __slots__ = ("attrs", "blocks", "line", "name", "operands", "path", "region", "results")
 
     def __init__(
         self, name: str, operands: tuple[Val, ...], attrs: dict[str, Any], line: int, path: str
@@ -52,21 +52,17 @@ class Node:
         self.line = line
         self.path = path
         self.region: Region | None = None
-        self.key: Any = None  # under which it is found again, None where it never is
-        self.shared = False  # it stands for more than one operation of the source
 
 
 class Region:
-    """A block being filled. `table` finds equal operations again; `epoch` counts the writes to memory so far."""
+    """A block being filled. `writes`: something in it writes to memory."""
 
-    __slots__ = ("args", "epoch", "ops", "parent", "table", "writes")
+    __slots__ = ("args", "ops", "parent", "writes")
 
     def __init__(self, parent: Region | None) -> None:
         self.parent = parent
         self.args: list[Val] = []
         self.ops: list[Node] = []
-        self.table: dict[Any, Any] = {}
-        self.epoch = 0
         self.writes = False
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from tritonlint.kernel import dtypes as d
 from tritonlint.kernel import semantic as s
-from tritonlint.kernel.graph import Node, Val
 from tritonlint.kernel.machine import Machine
 from tritonlint.kernel.values import Opaque, Refused, Tensor, Untraceable, known
 
@@ -29,26 +28,14 @@ def _hint(attribute: str) -> Any:
 
 
 def _attach(m: Machine, x: Tensor, attribute: str, values: tuple[int, ...]) -> None:
-    """Put the hint on the operation that makes the value; on its own copy where the operation is shared."""
+    """Put the hint on the operation that makes the value."""
     node = x.h.node
     if node is None:
         m.argument_hints.setdefault(id(x.h), (x.h, {}))[1][attribute] = values
         return
     if node.name == "arith.constant" or len(node.results) != 1:
         return
-    if not node.shared and node.region is not None:
-        if node.key is not None:
-            node.region.table.pop(node.key, None)
-            node.key = None
-        node.attrs = {**node.attrs, attribute: values}
-        return
-    copy = Node(node.name, node.operands, {**node.attrs, attribute: values}, m.b.line, m.b.path)
-    copy.blocks = node.blocks
-    copy.region = m.b.region
-    value = Val(x.h.type, copy, name=x.h.name)
-    copy.results = (value,)
-    m.b.region.ops.append(copy)
-    x.h = value
+    node.attrs = {**node.attrs, attribute: values}
 
 
 multiple_of = _hint("tt.divisibility")

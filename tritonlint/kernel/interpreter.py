@@ -55,6 +55,8 @@ class Interpreter(Expressions):
         self.depth = depth
         self.result: Any = None
         self.loops = 0
+        # The statements after each enclosing `if` that is decided while compiling; None for an unrolled loop.
+        self.follow: list[list[ast.stmt] | None] = []
         self.branched = False  # it has more than one basic block
         self.pending: set[str] = set()  # names announced by `x: tl.constexpr`
         self.order: dict[
@@ -70,7 +72,9 @@ class Interpreter(Expressions):
             self.m.b.line = statement.lineno
             handler = _STATEMENTS.get(type(statement))
             if isinstance(statement, ast.If):
-                outcome = self.branch(statement, statements[i + 1 :])
+                self.follow.append(statements[i + 1 :])
+                outcome = self.branch(statement)
+                self.follow.pop()
                 if outcome:
                     return True
                 continue
@@ -207,7 +211,7 @@ class Interpreter(Expressions):
 
     # --- if ------------------------------------------------------------------------------------------------------
 
-    def branch(self, node: ast.If, rest: list[ast.stmt]) -> bool:
+    def branch(self, node: ast.If) -> bool:
         """Whether the function has returned, in this or in what follows."""
         m = self.m
         try:
@@ -239,7 +243,7 @@ class Interpreter(Expressions):
             if contains_return(node):
                 if self.loops:
                     raise Refused("unsupported", "a `return` inside a loop, under a run-time condition")
-                return self.early_return(test, node, rest)
+                return self.early_return(test, node)
             self.both(test, node)
         except (Stop, OutOfSteps):
             raise
@@ -255,10 +259,12 @@ class Interpreter(Expressions):
         region = b.enter()
         self.env = dict(env)
         order, self.order = self.order, {}
+        follow, self.follow = self.follow, []
         try:
             returned = self.run(body)
         finally:
             self.order = order
+            self.follow = follow
             while b.region is not region:
                 b.leave()
             b.leave()
@@ -325,25 +331,36 @@ class Interpreter(Expressions):
                 slots.plain[name] = x
         return slots
 
-    def early_return(self, test: Tensor, node: ast.If, rest: list[ast.stmt]) -> bool:
-        """An `if` with a `return` in it: what follows the statement belongs to the branch that goes on."""
+    def early_return(self, test: Tensor, node: ast.If) -> bool:
+        """An `if` with a `return` in it.
+
+        Where one branch ends the kernel, what follows is simply what is done otherwise. Else what follows the
+        statement is taken into both branches, and their ends are joined.
+        """
         m = self.m
         b = m.b
         before = self.env
-        then, then_env, then_returned = self.side(node.body, before)
+        then, _, then_returned = self.side(node.body, before)
         then_result = self.result
         if self.kernel and then_returned:
             self.env = before
             self.close_return(test, then, True)
-            return self.run(node.orelse) or self.run(rest)
+            return self.run(node.orelse)
         if self.kernel:
             other, _, other_returned = self.side(node.orelse, before)
             if other_returned:
                 self.close_return(test, other, False)
                 self.env = dict(before)
-                return self.run(node.body) or self.run(rest)
+                return self.run(node.body)
+        self.env = before
+        if self.kernel and not then_returned:
+            self.join(test, node, before)
+            return False
+        if None in self.follow:
+            raise Untraceable("a `return` in an unrolled loop, under a run-time condition")
+        rest = [statement for part in reversed(self.follow) if part is not None for statement in part]
         if not then_returned:
-            then, then_env, _ = self.side([*node.body, *rest], before)
+            then, _, _ = self.side([*node.body, *rest], before)
             then_result = self.result
         self.result = None
         other, _, _ = self.side([*node.orelse, *rest], before)
@@ -373,6 +390,23 @@ class Interpreter(Expressions):
         if slots.left:
             self.result = slots.rebuilt(list(made.results))[""]
         return True
+
+    def join(self, test: Tensor, node: ast.If, before: dict[str, Any]) -> None:
+        """A branch of the kernel that only returns in some cases: the two sides meet after the `if`."""
+        b = self.m.b
+        then, then_env, _ = self.side(node.body, before)
+        other, other_env, _ = self.side(node.orelse, before)
+        self.env = before
+        slots = self.merged(before, then_env, other_env)
+        for region, values in ((then, slots.left), (other, slots.right)):
+            kept, b.region = b.region, region
+            b.emit("cf.br", tuple(values), ())
+            b.region = kept
+        made = b.emit("cf.cond_br", (test.h,), tuple([v.type for v in slots.left]))
+        made.blocks = (then, other)
+        b.close(made)
+        self.env = dict(before)
+        self.env.update(slots.rebuilt(list(made.results)))
 
     def common(self, then: Region, x: Any, other: Region, y: Any) -> tuple[Any, Any]:
         """Two returned values; compile-time numbers that differ become run-time ones."""
@@ -404,24 +438,26 @@ class Interpreter(Expressions):
         if isinstance(iterator, Opaque):
             raise Untraceable(f"the loop over {text_of(node.iter)}: {iterator.reason}")
         if isinstance(iterator, tuple):
-            for item in iterator:
-                self.m.spend()
-                self.bind(node.target, item)
-                if self.run(node.body):
-                    return True
-            return False
+            return self.unrolled(node, iterator)
         if not isinstance(iterator, LoopRange):
             raise Untraceable(f"a loop over {text_of(node.iter)}")
         if not isinstance(node.target, ast.Name):
             raise Untraceable(f"the loop variable {text_of(node.target)}")
         if iterator.static:
-            for i in range(iterator.start, iterator.stop, iterator.step):
+            return self.unrolled(node, range(iterator.start, iterator.stop, iterator.step))
+        self.counted(node, node.target.id, iterator)
+        return False
+
+    def unrolled(self, node: ast.For, items: Any) -> bool:
+        self.follow.append(None)
+        try:
+            for item in items:
                 self.m.spend()
-                self.env[node.target.id] = i
+                self.bind(node.target, item)
                 if self.run(node.body):
                     return True
-            return False
-        self.counted(node, node.target.id, iterator)
+        finally:
+            self.follow.pop()
         return False
 
     def counted(self, node: ast.For, target: str, loop: LoopRange) -> None:

@@ -105,7 +105,7 @@ def _load(
         operands.append(mask.h)
         if other is not None:
             operands.append(other.h)
-    node = m.b.shared("tt.load", tuple(operands), (type_of(element.element, pointer.shape),), final)
+    node = m.b.emit("tt.load", tuple(operands), (type_of(element.element, pointer.shape),), final)
     return Tensor(node.results[0], element, pointer.shape)
 
 

@@ -77,9 +77,8 @@ def reduction(m: Machine, inputs: list[Tensor], axis: int | None, combine: Combi
             )
     rest: Shape = (*shape[:axis], *shape[axis + 1 :])
     types = tuple([type_of(x.dt.element, rest) for x in inputs])
-    node = m.b.shared("tt.reduce", tuple([x.h for x in inputs]), types, {"axis": axis, "combine": tag})
-    if not node.blocks:
-        node.blocks = (_region(m, inputs, combine, "tt.reduce.return"),)
+    node = m.b.emit("tt.reduce", tuple([x.h for x in inputs]), types, {"axis": axis, "combine": tag})
+    node.blocks = (_region(m, inputs, combine, "tt.reduce.return"),)
     return [Tensor(h, x.dt, rest) for h, x in zip(node.results, inputs)]
 
 
@@ -92,9 +91,8 @@ def scan(
     axis = wrap_axis(axis, len(shape))
     types = tuple([x.h.type for x in inputs])
     attrs = {"axis": axis, "reverse": reverse, "combine": tag}
-    node = m.b.shared("tt.scan", tuple([x.h for x in inputs]), types, attrs)
-    if not node.blocks:
-        node.blocks = (_region(m, inputs, combine, "tt.scan.return"),)
+    node = m.b.emit("tt.scan", tuple([x.h for x in inputs]), types, attrs)
+    node.blocks = (_region(m, inputs, combine, "tt.scan.return"),)
     return [Tensor(h, x.dt, shape) for h, x in zip(node.results, inputs)]
 
 
@@ -365,7 +363,7 @@ def histogram(m: Machine, input: Any, num_bins: Any, mask: Any = None) -> Tensor
     if mask is not None:
         operands.append(broadcast_to(m, mask, x.shape).h)
     type_ = type_of("i32", (bins,))
-    return Tensor(m.b.shared("tt.histogram", tuple(operands), (type_,)).results[0], d.INT32, (bins,))
+    return Tensor(m.b.emit("tt.histogram", tuple(operands), (type_,)).results[0], d.INT32, (bins,))
 
 
 def gather(m: Machine, src: Any, index: Any, axis: Any) -> Tensor:
@@ -380,7 +378,7 @@ def gather(m: Machine, src: Any, index: Any, axis: Any) -> Tensor:
             "type", f"gather of {list(x.shape)} with an index of {list(i.shape)}", left=x.shape, right=i.shape
         )
     type_ = type_of(x.dt.element, i.shape)
-    return Tensor(m.b.shared("tt.gather", (x.h, i.h), (type_,), {"axis": place}).results[0], x.dt, i.shape)
+    return Tensor(m.b.emit("tt.gather", (x.h, i.h), (type_,), {"axis": place}).results[0], x.dt, i.shape)
 
 
 # --- sorting ------------------------------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ def item(m: Machine, input: Any) -> Tensor:
         if x.h.const is not None or (x.h.node is not None and x.h.node.name == "tt.splat"):
             if x.h.const is not None:
                 return Tensor(m.b.constant(x.h.const, type_of(x.dt.element, None)), x.dt)
-        return Tensor(m.b.shared("tt.unsplat", (x.h,), (type_of(x.dt.element, None),)).results[0], x.dt)
+        return Tensor(m.b.emit("tt.unsplat", (x.h,), (type_of(x.dt.element, None),)).results[0], x.dt)
     from tritonlint.kernel.reductions import first_element
 
     return first_element(m, x)
@@ -136,7 +136,7 @@ def join(m: Machine, a: Any, b: Any) -> Tensor:
     if scalar:
         x, y = s.expand_dims(m, x, 0), s.expand_dims(m, y, 0)
     shape = (*x.shape, 2)
-    node = m.b.shared("tt.join", (x.h, y.h), (type_of(x.dt.element, shape),))
+    node = m.b.emit("tt.join", (x.h, y.h), (type_of(x.dt.element, shape),))
     made = Tensor(node.results[0], x.dt, shape)
     return reshaped(m, made, (2,)) if scalar else made
 
@@ -150,7 +150,7 @@ def split(m: Machine, a: Any) -> tuple[Tensor, Tensor]:
         x = s.expand_dims(m, x, 0)
     shape = x.shape[:-1]
     type_ = type_of(x.dt.element, shape)
-    node = m.b.shared("tt.split", (x.h,), (type_, type_))
+    node = m.b.emit("tt.split", (x.h,), (type_, type_))
     left, right = (Tensor(h, x.dt, shape) for h in node.results)
     return (item(m, left), item(m, right)) if flat else (left, right)
 
@@ -164,7 +164,7 @@ def cat(m: Machine, input: Any, other: Any, can_reorder: Any = False, dim: Any =
             )
         shape: Shape = (x.shape[0] + y.shape[0],)
         return Tensor(
-            m.b.shared("tt.cat", (x.h, y.h), (type_of(x.dt.element, shape),)).results[0], x.dt, shape
+            m.b.emit("tt.cat", (x.h, y.h), (type_of(x.dt.element, shape),)).results[0], x.dt, shape
         )
     if m.release < (3, 7):
         raise Refused("type", "tl.cat needs can_reorder=True in this release")

@@ -11,6 +11,7 @@ from tritonlint.kernel import dtypes as d
 from tritonlint.kernel import ir
 from tritonlint.kernel.cleanup import clean
 from tritonlint.kernel.combine import combine
+from tritonlint.kernel.cse import merge_equal
 from tritonlint.kernel.creation import check_shape
 from tritonlint.kernel.dtypes import DType
 from tritonlint.kernel.freeze import Freezer
@@ -99,6 +100,7 @@ def _trace(
     m.b.emit("tt.return", (), ())
     clean(root, m.b)
     combine(root, m.b, m.release)
+    merge_equal(root)
     clean(root, m.b)
     freezer = Freezer()
     body = freezer.entry(root)
