@@ -18,9 +18,10 @@ from tritonlint.compiler.target import Target
 _VECTOR_BITS = 128
 
 
-def by_contiguity(contiguity: tuple[int, ...]) -> tuple[int, ...]:
-    """Dimensions from the most to the least contiguous one, the later first among equals."""
-    return tuple(sorted(range(len(contiguity) - 1, -1, -1), key=lambda d: -contiguity[d]))
+def by_contiguity(contiguity: tuple[int, ...], last_first: bool) -> tuple[int, ...]:
+    """Dimensions from the most to the least contiguous one; among equals the last first, or the first."""
+    sign = -1 if last_first else 1
+    return tuple(sorted(range(len(contiguity)), key=lambda d: (-contiguity[d], sign * d)))
 
 
 class Coalescing(AxisInfo):
@@ -35,7 +36,7 @@ class Coalescing(AxisInfo):
         """The encoding for an access through a tensor of pointers."""
         pointer = memory_pointer(op)
         assert pointer is not None
-        order = by_contiguity(self.info(pointer).contiguity)
+        order = self._order(self.info(pointer).contiguity)
         part = shape_per_cta(pointer.shape, cta_of(pointer.encoding))
         elements = 1
         for size in part:
@@ -54,6 +55,9 @@ class Coalescing(AxisInfo):
         cta = cta_of(pointer.encoding)
         return blocked(pointer.shape, sizes, order, self._graph.num_warps, self._graph.threads_per_warp, cta)
 
+    def _order(self, contiguity: tuple[int, ...]) -> tuple[int, ...]:
+        return by_contiguity(contiguity, self._release.coalesces_last_dim_first)
+
     def _same_order(self, op: GOp, pointer: GValue, order: tuple[int, ...]) -> list[GOp]:
         """Other accesses that hang together with this one, over tensors of the same shape and order."""
         if pointer.op is None:
@@ -63,7 +67,7 @@ class Coalescing(AxisInfo):
             other_pointer = memory_pointer(other)
             if other is op or other_pointer is None or other_pointer.shape != pointer.shape:
                 continue
-            if other_pointer.is_tensor and by_contiguity(self.info(other_pointer).contiguity) == order:
+            if other_pointer.is_tensor and self._order(self.info(other_pointer).contiguity) == order:
                 found.append(other)
         return found
 
