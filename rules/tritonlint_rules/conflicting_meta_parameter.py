@@ -9,7 +9,7 @@ from tritonlint.rule import Context, Rule
 from tritonlint.source.sites import AutotuneSite, LaunchPlan
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
-from tritonlint_rules.support.names import plain_tuner
+from tritonlint_rules.support.names import plain_tuner, sure_launch
 from tritonlint_rules.support.places import of_argument, of_config
 from tritonlint_rules.support.say import listed
 
@@ -27,16 +27,17 @@ def _drafts(context: Context) -> Iterator[Draft]:
         tuning = plan.tuning
         if tuning is None or not tuning.configs or not plain_tuner(plan, tuning):
             continue
-        yield from _at_launch(plan, tuning)
+        yield from _at_launch(context, plan, tuning)
         yield from _in_config(context, plan, tuning)
 
 
-def _at_launch(plan: LaunchPlan, tuning: AutotuneSite) -> Iterator[Draft]:
+def _at_launch(context: Context, plan: LaunchPlan, tuning: AutotuneSite) -> Iterator[Draft]:
     """What the launch gives and every config of the list as well."""
     launch = plan.launch
     if launch is None:
         return
     several = len(tuning.configs) > 1
+    certain = sure_launch(context, plan)
     twice = [name for name in launch.arguments if all(name in config.kwargs for config in tuning.configs)]
     some = [
         name
@@ -50,7 +51,7 @@ def _at_launch(plan: LaunchPlan, tuning: AutotuneSite) -> Iterator[Draft]:
             if several and not by_position
             else "TypeError: multiple values"
         )
-        sure = name in twice or not (tuning.alternatives or tuning.prune)
+        sure = certain and (name in twice or not (tuning.alternatives or tuning.prune))
         yield Draft(
             place=of_argument(plan, name),
             severity="error",
@@ -63,7 +64,7 @@ def _at_launch(plan: LaunchPlan, tuning: AutotuneSite) -> Iterator[Draft]:
         yield Draft(
             place=of_argument(plan, options[0]),
             severity="error",
-            certainty="proven",
+            certainty="proven" if certain else "possible",
             message=(
                 f"{listed(options)} at the launch of a tuned kernel: every config has its own, "
                 "the launch raises TypeError: multiple values"

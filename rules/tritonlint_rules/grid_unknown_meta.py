@@ -11,7 +11,7 @@ from tritonlint.rule import Context, Rule
 from tritonlint.source.sites import LaunchPlan
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
-from tritonlint_rules.support.names import parameter_names
+from tritonlint_rules.support.names import parameter_names, sure_launch
 from tritonlint_rules.support.places import Place
 from tritonlint_rules.support.say import listed
 
@@ -30,8 +30,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
         return
     names = parameter_names(plan)
     path = launch.path or plan.kernel.path
-    wrapped = any(use.kind == "other" for use in plan.decorators)
-    level: Certainty = "possible" if wrapped else "proven"
+    level: Certainty = "proven" if sure_launch(context, plan) else "possible"
     for key, span in launch.grid.meta_keys.items():
         if key in names or key in _OPTIONS or key in launch.options:
             continue

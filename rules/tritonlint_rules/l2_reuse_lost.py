@@ -67,7 +67,7 @@ def _draft(entry: Entry) -> Draft:
     )
 
 
-_LARGE = samples.launched_gemm("64x64x32", "num_warps=4, num_stages=3", sizes="M=32768, N=32768, K=8192")
+_LARGE = samples.launched_gemm("64x64x32", "num_warps=4, num_stages=3", sizes="M=16384, N=16384, K=16384")
 
 RULE = Rule(
     code=CODE,

@@ -8,7 +8,7 @@ from tritonlint.finding import Finding
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
-from tritonlint_rules.support.names import near
+from tritonlint_rules.support.names import near, sure_launch
 from tritonlint_rules.support.places import of_launch
 from tritonlint_rules.support.say import listed
 
@@ -27,7 +27,6 @@ def _drafts(context: Context) -> Iterator[Draft]:
         tuned = plan.tuning is not None
         if tuned and plan.tuning is not None and not plan.tuning.resolved:
             continue
-        wrapped = any(use.kind == "other" for use in plan.decorators)
         givers = ["the launch"]
         givers += ["the configs"] if tuned else []
         givers += ["the heuristics"] if plan.heuristics else []
@@ -36,7 +35,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
         yield Draft(
             place=of_launch(plan),
             severity="error",
-            certainty="possible" if wrapped else "proven",
+            certainty="proven" if sure_launch(context, plan) else "possible",
             message=(
                 f"nobody gives {listed(names)} of {plan.kernel.name} (not {' nor '.join(givers)}): "
                 "the launch raises TypeError"

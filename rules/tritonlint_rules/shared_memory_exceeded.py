@@ -89,9 +89,10 @@ def _related(over: list[Over]) -> tuple[Related, ...]:
 
 def _help(entry: Entry, change: Change | None, over: list[Over]) -> str | None:
     if len(over) > 1:
-        rest = [config_text(config_values(one.entry.of.candidate)) for one in over[1:4]]
-        more = f" and {counted(len(over) - 4, 'other')}" if len(over) > 4 else ""
-        return f"the others: {'; '.join(rest)}{more}; each costs a compile in every tuning run"
+        others = [one.entry for one in over if one.entry is not entry]
+        rest = "; ".join(config_text(config_values(one.of.candidate)) for one in others[:3])
+        more = f" and {counted(len(others) - 3, 'more', 'more')}" if len(others) > 3 else ""
+        return f"{'so does' if len(others) == 1 else 'so do'} {rest}{more}; each costs a compile in every tuning run"
     if change is None:
         return None
     text = f"{change.text} needs {bytes_text(change.of.estimate.shared_bytes)} and fits"

@@ -12,6 +12,7 @@ from tritonlint.source.sites import LaunchPlan
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
 from tritonlint_rules.support.launch_options import config_keywords, everywhere_known, options, vendors_of
+from tritonlint_rules.support.names import sure_launch
 from tritonlint_rules.support.places import Place, of_argument, of_config
 from tritonlint_rules.support.say import listed
 
@@ -38,9 +39,7 @@ def _of_launch(context: Context, plan: LaunchPlan, gpu: GpuProfile) -> Iterator[
         return
     for name in plan.launch.options:
         if name not in known and name not in parameters:
-            # A keyword that no release knows may be a decorator's own; one that another knows is an option.
-            wrapped = any(use.kind == "other" for use in plan.decorators)
-            certainty: Certainty = "possible" if wrapped and not everywhere_known(name) else "proven"
+            certainty: Certainty = "proven" if sure_launch(context, plan) else "possible"
             yield _draft(
                 context, gpu, of_argument(plan, name), name, "the launch", parameters | known, certainty
             )

@@ -87,6 +87,24 @@ def expanded(function: ast.AST, node: ast.expr, before: int, depth: int = 4) -> 
     return result
 
 
+def several_kernels(source: str, call: ast.Call, kernel: str) -> bool:
+    """Whether the launched name is bound more than once in its function: which kernel it is may then go
+    with other values that are not known here."""
+    target = call.func.value if isinstance(call.func, (ast.Subscript, ast.Attribute)) else call.func
+    if not isinstance(target, ast.Name) or target.id == kernel:
+        return not isinstance(target, (ast.Name, ast.Attribute))
+    function = enclosing(source, call.lineno)
+    if function is None:
+        return False
+    bound = [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and node.id == target.id and isinstance(node.ctx, ast.Store)
+    ]
+    given = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    return len(bound) > 1 or any(argument.arg == target.id for argument in given)
+
+
 def argument(call: ast.Call, names: list[str], name: str) -> ast.expr | None:
     """The expression that a call passes for a parameter."""
     for keyword in call.keywords:

@@ -8,6 +8,7 @@ from tritonlint import fixes
 from tritonlint.finding import Edit, Fix, Related
 from tritonlint.rule import Context
 from tritonlint.source.sites import AutotuneSite, LaunchPlan, ModuleRef
+from tritonlint_rules.support.callers import call_at, several_kernels
 
 
 def parameter_names(plan: LaunchPlan) -> list[str]:
@@ -27,6 +28,18 @@ def near(name: str, choices: list[str]) -> str | None:
 
 def _squeeze(name: str) -> str:
     return name.lower().replace("_", "").removesuffix("ptr").removeprefix("ptr")
+
+
+def sure_launch(context: Context, plan: LaunchPlan) -> bool:
+    """Whether what the launch gives surely meets this kernel: nothing stands between, and the launched name
+    is always it."""
+    launch = plan.launch
+    if launch is None or any(use.kind == "other" for use in plan.decorators):
+        return False
+    if launch.path and launch.path != context.path:
+        return True
+    call = call_at(context.source, launch.span.line, launch.span.column)
+    return call is None or not several_kernels(context.source, call, plan.kernel.name)
 
 
 def plain_tuner(plan: LaunchPlan, tuning: AutotuneSite) -> bool:
