@@ -92,7 +92,8 @@ def _help(entry: Entry, change: Change | None, over: list[Over]) -> str | None:
         others = [one.entry for one in over if one.entry is not entry]
         rest = "; ".join(config_text(config_values(one.of.candidate)) for one in others[:3])
         more = f" and {counted(len(others) - 3, 'more', 'more')}" if len(others) > 3 else ""
-        return f"{'so does' if len(others) == 1 else 'so do'} {rest}{more}; each costs a compile in every tuning run"
+        do = "does" if len(others) == 1 else "do"
+        return f"so {do} {rest}{more}; each costs a compile in every tuning run"
     if change is None:
         return None
     text = f"{change.text} needs {bytes_text(change.of.estimate.shared_bytes)} and fits"
