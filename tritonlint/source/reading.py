@@ -38,6 +38,12 @@ class Reading:
 
 def read_plans(module: Module, platform: Platform, project: Project | None = None) -> Reading:
     """Every kernel of the file with everything that reaches it. Never raises."""
+    if module.file.kind == "tuned":
+        from tritonlint.source.tuned import read_tuned
+        from tritonlint.source.tuned_plans import tuned_plans
+
+        tuned = read_tuned(module.file)
+        return Reading(tuned_plans(module, platform), tuned.problems if tuned is not None else ())
     if not module.statements or not _of_interest(module):
         return Reading(())
     with _deep_recursion():

@@ -1,0 +1,216 @@
+"""Tuned configs in JSON files: which device, which types, which entries, and where each entry stands.
+
+vLLM and SGLang ship files named like `E=8,N=7168,device_name=NVIDIA_H100_80GB_HBM3,dtype=fp8_w8a8,block_shape=[128,128].json`,
+each a map from a batch size to a config; block-scaled GEMM files are alike, with N and K. Others (AMD's by gfx name,
+lightllm's, mamba's) nest differently: any object with num_warps or a block size in it is an entry.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from tritonlint.source.problem import Problem
+from tritonlint.source.text import Lines, SourceFile, split_lines
+from tritonlint.span import Span
+
+OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+_MAX_ENTRIES = 20_000
+_MAX_DEPTH = 200
+_TOKEN = re.compile(
+    r'\s*(?:(?P<string>"(?:[^"\\]|\\.)*")|(?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<word>true|false|null)'
+    r"|(?P<mark>[{}\[\],:]))"
+)
+_FIELD = re.compile(r"(?P<name>[A-Za-z_]+)=(?P<value>\[[^\]]*\]|[^,]*)(?:,|$)")
+_WORDS = {"true": True, "false": False, "null": None}
+_BLOCK = re.compile(r"(?i)^(block|tile)(_?size)?_?[a-z0-9]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One config: the keys on the way to it ("4096",), its values, where its key stands and where each value does."""
+
+    keys: tuple[str, ...]
+    values: Mapping[str, Any]
+    span: Span
+    value_spans: Mapping[str, Span]
+
+
+@dataclass(frozen=True, slots=True)
+class TunedFile:
+    """A file of tuned configs. `family` is "fused-moe", "block-gemm" or "" where the kernel is not known."""
+
+    path: str
+    family: str
+    fields: Mapping[str, str]  # what the file's name says: E, N, K, device_name, dtype, block_shape, ...
+    entries: tuple[Entry, ...]
+    triton_version: str | None = None
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def device(self) -> str | None:
+        """The device that the file was tuned on, as its name spells it."""
+        name = self.fields.get("device_name") or self.fields.get("device")
+        if name:
+            return name
+        found = re.search(r"(?i)(?<![a-z0-9])(gfx[0-9a-f]{3,4})(?![a-z0-9])", self.path.replace("\\", "/"))
+        return found[1].lower() if found else None
+
+    @property
+    def dtype(self) -> str:
+        return self.fields.get("dtype", "")
+
+    @property
+    def block_shape(self) -> tuple[int, ...] | None:
+        found = re.findall(r"\d+", self.fields.get("block_shape", ""))
+        return tuple(int(part) for part in found) if found else None
+
+
+class _Broken(Exception):
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+def read_tuned(file: SourceFile) -> TunedFile | None:
+    """The entries of a JSON file of tuned configs; None where it holds none. Never raises: a broken file is a problem."""
+    if '"num_' not in file.text:
+        return None
+    name = PurePath(file.path.replace("\\", "/")).name.removesuffix(".json")
+    fields = {match["name"]: match["value"] for match in _FIELD.finditer(name)}
+    reader = _JsonReader(file.text)
+    try:
+        reader.document()
+    except _Broken as error:
+        where = reader.place(error.offset)
+        problem = Problem("syntax", str(error), file.path, Span(where[0], where[1], where[0], where[1]))
+        return TunedFile(file.path, "", fields, (), None, (*file.problems, problem))
+    if not reader.entries:
+        return None
+    return TunedFile(
+        file.path, _family(fields), fields, tuple(reader.entries[:_MAX_ENTRIES]), reader.version, file.problems
+    )
+
+
+def _family(fields: Mapping[str, str]) -> str:
+    if "device_name" not in fields:
+        return ""
+    if "E" in fields and "N" in fields:
+        return "fused-moe"
+    return "block-gemm" if "N" in fields and "K" in fields and "block_shape" in fields else ""
+
+
+class _JsonReader:
+    """Reads JSON with the place of each object that is a config."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = Lines(split_lines(text))
+        self.starts = [0]
+        for match in re.finditer(r"\r\n|\r|\n", text):
+            self.starts.append(match.end())
+        self.at = 0
+        self.entries: list[Entry] = []
+        self.version: str | None = None
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """(line, column) of an offset, from 1."""
+        import bisect
+
+        line = bisect.bisect_right(self.starts, offset)
+        return line, offset - self.starts[line - 1] + 1
+
+    def span(self, start: int, end: int) -> Span:
+        return Span(*self.place(start), *self.place(end))
+
+    def document(self) -> None:
+        self._value((), None, 0)
+        if self.text[self.at :].strip():
+            raise _Broken("more text after the end of the JSON value", self.at)
+
+    def _token(self) -> tuple[str, str, int, int]:
+        match = _TOKEN.match(self.text, self.at)
+        if match is None or match.lastgroup is None:
+            offset = len(self.text) - len(self.text[self.at :].lstrip())
+            raise _Broken("not JSON: a value is expected here", min(offset, len(self.text)))
+        self.at = match.end()
+        return match.lastgroup, match[match.lastgroup], match.start(match.lastgroup), match.end()
+
+    def _value(self, keys: tuple[str, ...], key_start: int | None, depth: int) -> tuple[Any, int, int]:
+        if depth > _MAX_DEPTH:
+            raise _Broken("not read: nested too deeply", self.at)
+        kind, text, start, end = self._token()
+        if kind == "string":
+            return _unquote(text), start, end
+        if kind == "number":
+            return (float(text) if re.search(r"[.eE]", text) else int(text)), start, end
+        if kind == "word":
+            return _WORDS[text], start, end
+        if text == "{":
+            return self._object(keys, start if key_start is None else key_start, depth), start, self.at
+        if text == "[":
+            return self._array(keys, depth), start, self.at
+        raise _Broken(f"not JSON: {text!r} is not expected here", start)
+
+    def _object(self, keys: tuple[str, ...], start: int, depth: int) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        spans: dict[str, Span] = {}
+        place = len(self.entries)
+        first = True
+        while True:
+            kind, text, at, _ = self._token()
+            if text == "}" and kind == "mark" and first:
+                break
+            if kind != "string":
+                raise _Broken("not JSON: a key in quotes is expected here", at)
+            key = _unquote(text)
+            kind, mark, colon, _ = self._token()
+            if mark != ":":
+                raise _Broken("not JSON: a colon is expected here", colon)
+            value, value_start, value_end = self._value((*keys, key), at, depth + 1)
+            values[key] = value
+            spans[key] = self.span(value_start, value_end)
+            if key == "triton_version" and isinstance(value, str) and not keys:
+                self.version = value
+            kind, mark, at, _ = self._token()
+            first = False
+            if mark == "}":
+                break
+            if mark != ",":
+                raise _Broken("not JSON: a comma or a closing brace is expected here", at)
+        if is_config(values):
+            entry = Entry(keys, values, self.span(start, self.at), spans)
+            self.entries.insert(place, entry)
+        return values
+
+    def _array(self, keys: tuple[str, ...], depth: int) -> list[Any]:
+        items: list[Any] = []
+        if re.compile(r"\s*\]").match(self.text, self.at):
+            self._token()
+            return items
+        while True:
+            value, _, _ = self._value((*keys, str(len(items))), None, depth + 1)
+            items.append(value)
+            _, mark, at, _ = self._token()
+            if mark == "]":
+                return items
+            if mark != ",":
+                raise _Broken("not JSON: a comma or a closing bracket is expected here", at)
+
+
+def _unquote(text: str) -> str:
+    import json
+
+    try:
+        return str(json.loads(text, strict=False))
+    except ValueError:
+        return text[1:-1]
+
+
+def is_config(values: Mapping[str, Any]) -> bool:
+    """An object that names block sizes or num_warps by plain numbers."""
+    plain = [name for name, value in values.items() if isinstance(value, int) and not isinstance(value, bool)]
+    return "num_warps" in plain or ("num_stages" in plain and any(_BLOCK.match(name) for name in plain))
