@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -130,8 +131,9 @@ def _commands(session: Session) -> None:
             session.choose(() if answer.title == _FROM_SETTINGS else (answer.title,))
 
     @session.command(commands.GPUS)
-    def gpus(*_: Any) -> list[dict[str, str]]:
-        return commands.gpu_list()
+    async def gpus(*_: Any) -> list[dict[str, str]]:
+        # Beside the messages: every profile is read.
+        return await asyncio.get_running_loop().run_in_executor(None, commands.gpu_list)
 
     @session.command(commands.RESTART)
     def restart(*_: Any) -> None:

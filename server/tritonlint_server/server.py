@@ -103,7 +103,7 @@ def _files(session: Session) -> None:
         gone = [event.uri for event in params.changes if event.type == lsp.FileChangeType.Deleted]
         for uri in gone:
             if session.documents.unit(uri) is None:
-                session.clear([uri])
+                session.clear([uri], told=not session.pull)
         sync.files_changed(session, [event.uri for event in params.changes])
 
     everything = lsp.FileOperationRegistrationOptions(
@@ -128,7 +128,7 @@ def _diagnostics(session: Session) -> None:
     async def pulled(params: lsp.DocumentDiagnosticParams) -> lsp.DocumentDiagnosticReport:
         key = key_of(params.text_document.uri)
         unit = session.documents.unit(key)
-        if unit is None:
+        if unit is None or not session.pulls(unit):
             return lsp.RelatedFullDocumentDiagnosticReport(items=[], kind="full")
         shown = session.shown.get(key)
         if not (session.configuration.run == "onSave" and shown and unit.revision != unit.saved):

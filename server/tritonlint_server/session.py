@@ -143,9 +143,13 @@ class Session(LanguageServer):
         for again in self.on_refresh:
             again()
 
+    def pulls(self, unit: Unit) -> bool:
+        """Does the client ask for the diagnostics of this unit? VS Code does not for the cells of a notebook."""
+        return self.pull and not unit.notebook
+
     def push(self, unit: Unit) -> None:
         """Sends the diagnostics of a unit once they are there, to a client that does not ask for them."""
-        if not self.pull:
+        if not self.pulls(unit):
             self.start(self._push(unit))
 
     async def _push(self, unit: Unit) -> None:
@@ -160,11 +164,11 @@ class Session(LanguageServer):
     def publish(self, uri: str, items: list[lsp.Diagnostic], version: int | None = None) -> None:
         self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, items, version))
 
-    def clear(self, uris: list[str]) -> None:
-        """Nothing is known of these documents any more."""
+    def clear(self, uris: list[str], told: bool) -> None:
+        """Nothing is known of these documents any more. `told`: the client was sent their diagnostics."""
         for uri in uris:
             self.shown.pop(key_of(uri), None)
-            if not self.pull:
+            if told:
                 self.publish(uri, [])
 
     async def diagnostics(self, unit: Unit) -> dict[str, list[lsp.Diagnostic]]:

@@ -47,7 +47,7 @@ def _open_notebook(session: Session, params: lsp.DidOpenNotebookDocumentParams) 
 
 def _change_notebook(session: Session, params: lsp.DidChangeNotebookDocumentParams) -> None:
     unit, lost = notebooks.changed(session.documents, params, session.places.encoding)
-    session.clear([document.uri for document in lost])
+    session.clear([document.uri for document in lost], told=True)
     if unit is not None:
         session.scheduler.changed(unit)
         session.push(unit)
@@ -82,7 +82,7 @@ def _fresh(session: Session, unit: Unit) -> None:
 def _gone(session: Session, unit: Unit) -> None:
     session.documents.close(unit.uri)
     session.scheduler.closed(unit)
-    session.clear([document.uri for document in unit.documents])
+    session.clear([document.uri for document in unit.documents], told=not session.pulls(unit))
 
 
 def saved(session: Session, uri: str) -> None:
@@ -115,7 +115,7 @@ def files_removed(session: Session, uris: list[str]) -> None:
         for unit in session.documents:
             if key_of(unit.uri) == key_of(uri) or key_of(unit.uri).startswith(prefix):
                 _gone(session, unit)
-        session.clear([uri])
+        session.clear([uri], told=not session.pull)
     session.files_changed()
 
 
