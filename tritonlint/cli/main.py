@@ -87,7 +87,7 @@ def run(arguments: Sequence[str]) -> int:
     except click.Abort:
         return 130
     except click.ClickException as error:
-        error.show()
+        click.echo(f"error: {' '.join(error.format_message().split())}", err=True)
         return FAILED
     except SettingsError as error:
         click.echo(f"error: {error}", err=True)

@@ -1,0 +1,167 @@
+"""estimate, configs, matrix, gpus and rule from outside."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import tritonlint
+from tests.samples import ADD, GEMM
+
+TUNED = GEMM.replace(
+    "@triton.jit\ndef gemm",
+    """@triton.autotune(
+    configs=[
+        triton.Config({"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 8}, num_warps=4),
+        triton.Config({"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP_M": 8},
+                      num_warps=8, num_stages=4),
+    ],
+    key=["M", "N", "K"],
+)
+@triton.jit
+def gemm""",
+)
+FIELDS = {
+    "shared_bytes", "shared_exact", "shared_lower_bound", "tensor_memory_columns", "registers",
+    "registers_low", "registers_high", "spills", "threads", "warps", "tensor_cores", "ctas_per_sm",
+    "occupancy", "limiter", "limits", "fits", "why_not", "waves", "flops", "bytes_min", "bytes_tiled",
+    "bytes_dram", "time_ms", "bound", "certainty", "assumptions", "steps",
+}  # fmt: skip
+SETS = ["--set", "M=4096", "--set", "N=4096", "--set", "K=4096", "--grid", "1024"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("kernels")
+    (path / "gemm.py").write_text(TUNED, encoding="utf-8")
+    (path / "add.py").write_text(ADD, encoding="utf-8")
+    return path
+
+
+def test_an_estimate_has_the_promised_fields(folder: Path) -> None:
+    done = tritonlint(
+        "estimate", "gemm.py::gemm", "--gpu", "RTX 3070", *SETS, "--output-format", "json", cwd=folder
+    )
+    estimate = done.json
+    assert done.status == 0 and set(estimate) == FIELDS
+    assert estimate["limits"].keys() == {"threads", "registers", "shared memory", "blocks", "tensor memory"}
+    assert estimate["waves"]["programs"] == 1024 and estimate["flops"] == 137_438_953_472
+    assert estimate["shared_bytes"] == 65_536 and estimate["shared_exact"] is True
+
+
+def test_the_textbook_says_what_the_teaching_material_says(folder: Path) -> None:
+    """The seed of the project: a GEMM of 4096^3 on an RTX 3070."""
+    done = tritonlint(
+        "estimate", "gemm.py::gemm", "--gpu", "rtx3070", *SETS, "--model", "textbook",
+        "--output-format", "json", cwd=folder,
+    )  # fmt: skip
+    estimate = done.json
+    assert (estimate["shared_bytes"], estimate["registers"]) == (98_304, 168)
+    assert estimate["limits"] == {
+        "threads": 12, "registers": 3, "shared memory": 1, "blocks": 16, "tensor memory": None,
+    }  # fmt: skip
+    assert (estimate["limiter"], estimate["ctas_per_sm"]) == ("shared memory", 1)
+    assert estimate["waves"] == {
+        "programs": 1024, "per_wave": 46, "full": 22, "last": 0.26087, "efficiency": 0.967864,
+    }  # fmt: skip
+    assert estimate["bytes_min"] == 100_663_296 and estimate["bytes_tiled"] == 2_181_038_080
+    assert (
+        round(estimate["time_ms"]["compute"], 2) == 3.44 and round(estimate["time_ms"]["memory"], 2) == 4.87
+    )
+    assert estimate["bound"] == "memory"
+
+
+def test_text_shows_steps_and_where_the_textbook_differs(folder: Path) -> None:
+    done = tritonlint("estimate", "gemm.py::gemm", "--gpu", "rtx3070", *SETS, cwd=folder)
+    assert "gemm on rtx3070, Triton " in done.out
+    assert "waves: 1,024 programs / 46 per wave = 23 waves, last wave 12/46 = 26%" in done.out
+    assert "the textbook model says 98,304 B of shared memory, not 65,536" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["gemm.py::gem", "--gpu", "t4"], "has no kernel gem; did you mean gemm?"),
+        (["none.py::gemm", "--gpu", "t4"], "none.py: cannot be read"),
+        (["gemm.py::gemm"], "--gpu NAME is needed"),
+        (["gemm.py", "--gpu", "t4"], "FILE::KERNEL"),
+        (["gemm.py::gemm", "--gpu", "h10"], "unknown GPU 'h10'"),
+        (["gemm.py::gemm", "--gpu", "t4", "--set", "BLOCK"], "NAME=VALUE"),
+        (["gemm.py::gemm", "--gpu", "t4", "--set", "BLOK_M=1"], "did you mean BLOCK_M"),
+        (["gemm.py::gemm", "--gpu", "t4", "--type", "a_ptr=half"], '"*fp16", "i32"'),
+        (["gemm.py::gemm", "--gpu", "t4", "--num-warps", "3"], "a power of two"),
+        (["gemm.py::gemm", "--gpu", "t4", "--grid", "1,2,3,4"], "one to three"),
+        (["add.py::add", "--gpu", "t4"], "BLOCK not given"),
+    ],
+)
+def test_what_cannot_be_estimated_is_one_line(folder: Path, arguments: list[str], said: str) -> None:
+    done = tritonlint("estimate", *arguments, cwd=folder)
+    assert done.status == 2 and said in done.err, done.err
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_batch_answers_in_order_and_never_stops(folder: Path, jobs: str) -> None:
+    good = {"file": "add.py", "kernel": "add", "gpu": "h100", "constants": {"BLOCK": 1024}, "grid": [64]}
+    lines = [
+        json.dumps(good),
+        "not json",
+        "[]",
+        json.dumps({**good, "gpu": "h10"}),
+        json.dumps({**good, "constants": {"BLOCK": 1000}}),
+        json.dumps({**good, "num_warps": "four"}),
+        json.dumps({**good, "num_warps": 8}),
+    ]
+    (folder / "jobs.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    done = tritonlint("estimate", "--batch", "jobs.jsonl", "--jobs", jobs, cwd=folder)
+    answers = [json.loads(line) for line in done.out.splitlines()]
+    assert done.status == 0 and len(answers) == len(lines)
+    assert ["error" in answer for answer in answers] == [False, True, True, True, True, True, False]
+    assert answers[0]["threads"] == 128 and answers[6]["threads"] == 256
+    assert set(answers[0]) == FIELDS
+
+
+def test_configs_lists_what_lists_and_launches_resolve_to(folder: Path) -> None:
+    done = tritonlint("configs", "gemm.py", "--output-format", "json", cwd=folder)
+    (site,) = done.json["sites"]
+    assert site["kind"] == "autotune" and site["kernel"] == "gemm" and site["resolved"] is True
+    assert TUNED.splitlines()[site["line"] - 1].startswith("def gemm")
+    assert site["configs"][1] == {
+        "line": site["configs"][0]["line"] + 1,
+        "kwargs": {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP_M": 8},
+        "num_warps": 8, "num_stages": 4, "num_ctas": 1, "maxnreg": None,
+    }  # fmt: skip
+    assert "BLOCK_N=256" in tritonlint("configs", ".", cwd=folder).out
+
+
+def test_matrix_in_three_formats(folder: Path) -> None:
+    run = ["matrix", "gemm.py", "--gpu", "rtx3070", "--gpu", "h100"]
+    found = tritonlint(*run, "--output-format", "json", cwd=folder).json
+    assert found["gpus"] == ["rtx3070", "h100"] and len(found["rows"]) == 2
+    cell = found["rows"][1]["cells"]["rtx3070"]
+    assert cell["state"] == "no" and cell["over_by"] == 147_456 - 101_376
+    assert found["rows"][1]["cells"]["h100"]["state"] == "fits"
+    text = tritonlint(*run, cwd=folder).out
+    assert "+46,080 B" in text and "\x1b[" not in text
+    markdown = tritonlint(*run, "--output-format", "markdown", cwd=folder).out
+    assert "| config | rtx3070 | h100 |\n|---|---|---|\n" in markdown and "x +46,080 B" in markdown
+
+
+def test_gpus_show_their_sources(folder: Path) -> None:
+    done = tritonlint("gpus", "NVIDIA_GeForce_RTX_4090", cwd=folder)
+    assert done.status == 0 and "shared_bytes_per_cta" in done.out and "101,376  (" in done.out
+    everything = tritonlint("gpus", "--output-format", "json", cwd=folder).json["gpus"]
+    assert {"h100", "mi300x", "sm_90", "gfx942"} <= {gpu["name"] for gpu in everything}
+    assert tritonlint("gpus", "h10", cwd=folder).status == 2
+
+
+def test_rules_explain_themselves(folder: Path) -> None:
+    by_code = tritonlint("rule", "tl101", cwd=folder).out
+    assert by_code == tritonlint("rule", "shared-memory-exceeded", cwd=folder).out
+    assert "Why" in by_code and "```" not in by_code
+    assert tritonlint("rule", "TL101", "--output-format", "markdown", cwd=folder).out.startswith("# TL101 ")
+    assert len(tritonlint("rule", "--output-format", "json", cwd=folder).json) > 40
+    wrong = tritonlint("rule", "TL1O1", cwd=folder)
+    assert wrong.status == 2 and "did you mean " in wrong.err and "TL101" in wrong.err
