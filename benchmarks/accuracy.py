@@ -174,7 +174,10 @@ def main() -> None:
             if shown < options.show and "exact" not in result:
                 shown += 1
                 why = "; ".join(answer.reasons)[:160]
-                print(f"{label} {row['consts']} {row.get('opts')}: {answer.shared_bytes} truth {truth} exact={answer.shared_exact} {why}")
+                print(
+                    f"{label}: {answer.shared_bytes} truth {truth} exact={answer.shared_exact} {why}"
+                    f" {row.get('opts') or ''} {row['consts']}"
+                )
     for (by, value), tally in sorted(groups.items()):
         print(f"{by + ' ' + value if by else 'all':28} {tally.line()}")
 

@@ -8,7 +8,7 @@ from tritonlint.compiler.target import Target
 from tritonlint.kernel import ir
 
 MODELLED = frozenset({
-    "scf.for", "scf.if", "scf.while", "scf.yield", "scf.condition", "cf.early_return", "tt.return",
+    "scf.for", "scf.if", "scf.while", "scf.yield", "scf.condition", "cf.cond_br", "cf.br", "tt.return",
     "tt.reduce.return", "tt.scan.return", "tt.make_range", "tt.get_program_id", "tt.get_num_programs",
     "tt.splat", "tt.unsplat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans", "tt.join",
     "tt.split", "tt.cat", "tt.addptr", "tt.load", "tt.store", "tt.dot", "tt.reduce", "tt.scan",
@@ -100,4 +100,12 @@ def _collect(block: ir.Block, first: int, last: int, unsure: list[int], sure: se
 
 
 def _is_modelled(op: ir.Op) -> bool:
+    if op.name == "tt.call":
+        callee = op.attrs.get("callee")
+        return isinstance(callee, ir.Function) and _is_scalar(callee)
     return op.name in MODELLED or op.name.startswith(("arith.", "math."))
+
+
+def _is_scalar(function: ir.Function) -> bool:
+    """No tensor anywhere: such a function needs no shared memory of its own."""
+    return all(not value.type.is_tensor for op in walk(function.body) for value in op.results)
