@@ -68,7 +68,10 @@ def target_of(row: dict) -> Target:
 
 
 def options_of(row: dict) -> Options:
-    opts = dict(row.get("opts") or {name: row[name] for name in ("num_warps", "num_stages", "num_ctas") if row.get(name)})
+    opts = dict(
+        row.get("opts")
+        or {name: row[name] for name in ("num_warps", "num_stages", "num_ctas") if row.get(name)}
+    )
     known = {name: opts.pop(name) for name in ("num_warps", "num_stages", "num_ctas") if name in opts}
     return Options(**known, extra=opts)
 
@@ -122,7 +125,9 @@ class Tally:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("rows", type=pathlib.Path, nargs="+")
     parser.add_argument("--kernels", type=pathlib.Path)
     parser.add_argument("--root", type=pathlib.Path)
@@ -150,7 +155,10 @@ def main() -> None:
             file = options.kernels
             if file is None:
                 file = found_file(options.root, row)
-            key = json.dumps([str(file), label, row["consts"], row.get("types") or row.get("sig"), row.get("div")], sort_keys=True)
+            key = json.dumps(
+                [str(file), label, row["consts"], row.get("types") or row.get("sig"), row.get("div")],
+                sort_keys=True,
+            )
             began = time.perf_counter()
             if key not in traces:
                 kernel = kernels.find(file, row["kernel"], row.get("line"), target.arch, release.version)
@@ -167,7 +175,11 @@ def main() -> None:
             truth = row["shared"]
             result = judge(answer, row)
             for by in ("", *options.by.split(",")):
-                value = {"kernel": row["kernel"], "target": target.arch, "release": f"{release.major}.{release.minor}"}.get(by, "")
+                value = {
+                    "kernel": row["kernel"],
+                    "target": target.arch,
+                    "release": f"{release.major}.{release.minor}",
+                }.get(by, "")
                 tally = groups[by, value]
                 tally.counts.update(result)
                 tally.seconds.append(seconds)

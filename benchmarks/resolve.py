@@ -43,7 +43,12 @@ def as_json(value: object) -> object:
 def rows_of(site: AutotuneSite) -> list[str]:
     return [
         json.dumps(
-            [{key: as_json(one) for key, one in config.kwargs.items()}, config.num_warps, config.num_stages, config.num_ctas],
+            [
+                {key: as_json(one) for key, one in config.kwargs.items()},
+                config.num_warps,
+                config.num_stages,
+                config.num_ctas,
+            ],
             sort_keys=True,
         )
         for config in site.configs
@@ -52,7 +57,8 @@ def rows_of(site: AutotuneSite) -> list[str]:
 
 def truth_of(row: dict) -> list[str]:
     return [
-        json.dumps([c["kwargs"], c["num_warps"], c["num_stages"], c["num_ctas"]], sort_keys=True) for c in row["configs"]
+        json.dumps([c["kwargs"], c["num_warps"], c["num_stages"], c["num_ctas"]], sort_keys=True)
+        for c in row["configs"]
     ]
 
 
@@ -94,7 +100,11 @@ def lists(site: pathlib.Path, data: pathlib.Path, show: set[str], only: str) -> 
         times.append((took, f"{name} ({len(plans)} plans, parsed in {parsed * 1e3:.0f} ms)"))
         tuned = [(plan.kernel, plan.tuning) for plan in plans if plan.tuning is not None]
         for row in rows:
-            near = [one for kernel, one in tuned if kernel.name == row["kernel"] and row["line"] in lines_of(kernel.node)]
+            near = [
+                one
+                for kernel, one in tuned
+                if kernel.name == row["kernel"] and row["line"] in lines_of(kernel.node)
+            ]
             # One `def` can be tuned twice, under two names: the better match counts.
             found = next((one for one in near if judge(row, one) == "exact"), near[0] if near else None)
             verdict = judge(row, found)
@@ -103,12 +113,18 @@ def lists(site: pathlib.Path, data: pathlib.Path, show: set[str], only: str) -> 
             keys += found is not None and list(found.key or ()) == row["key"]
             if verdict in show:
                 reason = found.reason if found is not None else None
-                print(f"{verdict}: {name}:{row['line']} {row['kernel']}: {len(row['configs'])} configs, "
-                      f"found {len(found.configs) if found else 0}; {reason}")
+                print(
+                    f"{verdict}: {name}:{row['line']} {row['kernel']}: {len(row['configs'])} configs, "
+                    f"found {len(found.configs) if found else 0}; {reason}"
+                )
                 if verdict == "wrong" and found is not None:
                     print("   wanted", truth_of(row)[:3], "\n   found ", rows_of(found)[:3])
     total = sum(counts.values())
-    print({verdict: f"{count} ({100 * count / total:.1f}%)" for verdict, count in counts.most_common()}, "keys equal", keys)
+    print(
+        {verdict: f"{count} ({100 * count / total:.1f}%)" for verdict, count in counts.most_common()},
+        "keys equal",
+        keys,
+    )
     for library, own in libraries.items():
         print("  ", library, dict(own))
     report(times, total)
@@ -127,7 +143,9 @@ def syntactic_launches(tree: list[ast.stmt]) -> list[ast.Call]:
     found: list[ast.Call] = []
 
     def walk(node: ast.AST) -> None:
-        if isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(one) for one in node.decorator_list):
+        if isinstance(node, ast.FunctionDef) and any(
+            "jit" in ast.unparse(one) for one in node.decorator_list
+        ):
             return
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript):
             found.append(node)
@@ -167,11 +185,15 @@ def launches(site: pathlib.Path, packages: list[str], show: set[str]) -> int:
     for module in modules.values():
         for statement in module.statements:
             for node in ast.walk(statement):
-                if isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(one) for one in node.decorator_list):
+                if isinstance(node, ast.FunctionDef) and any(
+                    "jit" in ast.unparse(one) for one in node.decorator_list
+                ):
                     names.add(node.name)
     missed: collections.Counter[str] = collections.Counter()
     for path, module in modules.items():
-        wanted = [node for node in syntactic_launches(list(module.statements)) if is_kernel_launch(node, names)]
+        wanted = [
+            node for node in syntactic_launches(list(module.statements)) if is_kernel_launch(node, names)
+        ]
         start = time.process_time()
         reading = read_plans(module, PLATFORM)
         times.append((time.process_time() - start, str(path.relative_to(site))))
@@ -190,17 +212,23 @@ def launches(site: pathlib.Path, packages: list[str], show: set[str]) -> int:
             grids += understood
             if (not plans and "unresolved" in show) or (plans and not understood and "grid" in show):
                 func = node.func
-                print(f"{path.relative_to(site)}:{node.lineno}: {'grid' if plans else 'kernel'} {ast.unparse(func)[:90]}")
+                print(
+                    f"{path.relative_to(site)}:{node.lineno}: {'grid' if plans else 'kernel'} {ast.unparse(func)[:90]}"
+                )
         for problem in reading.problems:
             missed[problem.message.split(" ", 1)[-1]] += 1
-    print(f"launches {total}: kernel resolved {100 * resolved / max(total, 1):.1f}%, grid understood "
-          f"{100 * grids / max(total, 1):.1f}%; problems {dict(missed)}")
+    print(
+        f"launches {total}: kernel resolved {100 * resolved / max(total, 1):.1f}%, grid understood "
+        f"{100 * grids / max(total, 1):.1f}%; problems {dict(missed)}"
+    )
     report(times, total)
     return 0
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("site", type=pathlib.Path)
     parser.add_argument("--lists", type=pathlib.Path)
     parser.add_argument("--launches", default="")

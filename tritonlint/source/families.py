@@ -9,7 +9,7 @@ from __future__ import annotations
 
 # A routed matrix product: rows of A are picked by sorted token ids, each block of rows has one expert's B.
 # QUANT: 0 operands as they are; 1 eight-bit A and B; 2 eight-bit B, converted; 3 four-bit B, two in a byte.
-FUSED_MOE = '''
+FUSED_MOE = """
 import triton
 import triton.language as tl
 
@@ -90,10 +90,10 @@ def fused_moe(
     out_columns = pid_n * BLOCK_SIZE_N + tl.arange(0, BLOCK_SIZE_N)
     c_ptrs = c_ptr + stride_cm * token[:, None] + out_columns[None, :]
     tl.store(c_ptrs, acc, mask=valid[:, None] & (out_columns[None, :] < N))
-'''
+"""
 
 # A product of block-scaled eight-bit matrices.
-BLOCK_GEMM = '''
+BLOCK_GEMM = """
 import triton
 import triton.language as tl
 
@@ -134,6 +134,6 @@ def block_scaled_gemm(
     out_columns = pid_n * BLOCK_SIZE_N + tl.arange(0, BLOCK_SIZE_N)
     c_ptrs = c_ptr + stride_cm * out_rows[:, None] + out_columns[None, :]
     tl.store(c_ptrs, c, mask=(out_rows[:, None] < M) & (out_columns[None, :] < N))
-'''
+"""
 
 SOURCES = {"fused-moe": ("fused_moe", FUSED_MOE), "block-gemm": ("block_scaled_gemm", BLOCK_GEMM)}

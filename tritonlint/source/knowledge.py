@@ -22,6 +22,7 @@ from tritonlint.source.objects import (
     TypeValue,
 )
 from tritonlint.source.sites import ModuleRef
+from tritonlint.source.symbolic import is_familiar, reason_of
 from tritonlint.source.values import Bounded, DType, Knowledge, Known, OneOf, Unknown
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def knowledge(interp: Interpreter, value: Any) -> Knowledge:
         return Unknown("a tensor")
     if isinstance(value, Descriptor):
         return Unknown("a tensor descriptor")
+    if isinstance(value, External) and not is_familiar(value):
+        return Unknown(reason_of(value))
     found = plain(interp, value)
     return Unknown("its parts are not known") if found is _NOT_PLAIN else Known(found)
 

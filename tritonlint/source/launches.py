@@ -158,7 +158,14 @@ class _Finder:
     def _mentions(self, node: ast.stmt) -> bool:
         """A look at the text, which is far cheaper than a walk through the tree."""
         for line in self.lines[node.lineno - 1 : node.end_lineno]:
-            if "](" in line or "] (" in line or ".run(" in line or ".warmup(" in line or "jit" in line:
+            if (
+                "](" in line
+                or "[(" in line
+                or "] (" in line
+                or ".run(" in line
+                or ".warmup(" in line
+                or "jit" in line
+            ):
                 return True
         return False
 

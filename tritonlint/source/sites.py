@@ -98,7 +98,9 @@ class AutotuneSite:
     )  # "key", "configs", and "key:NAME" for each name
     extra: frozenset[str] = frozenset()  # other keywords given (warmup, use_cuda_graph, cache_results, ...)
     path: str = ""  # file of the decorator
-    tuned_file: bool = False  # the entries of a tuned JSON file: each is launched as it is, none is tried against another
+    tuned_file: bool = (
+        False  # the entries of a tuned JSON file: each is launched as it is, none is tried against another
+    )
 
 
 @dataclass(frozen=True, slots=True)

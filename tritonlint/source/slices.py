@@ -26,7 +26,7 @@ def launch_ids(module: Module) -> frozenset[int]:
     names: set[str] | None = None
     for statement in module.statements:
         for line in lines[statement.lineno - 1 : statement.end_lineno]:
-            if "](" in line or "] (" in line or ".run(" in line or ".warmup(" in line:
+            if "](" in line or "[(" in line or "] (" in line or ".run(" in line or ".warmup(" in line:
                 break
         else:
             continue
@@ -48,6 +48,9 @@ def _decorated(module: Module) -> set[str]:
 
 
 def _is_launch(node: ast.AST, names: set[str]) -> bool:
+    if isinstance(node, ast.Subscript):
+        # `launch = kernel[grid]`, called later.
+        return isinstance(node.value, ast.Name) and node.value.id in names and isinstance(node.ctx, ast.Load)
     if not isinstance(node, ast.Call):
         return False
     if isinstance(node.func, ast.Attribute) and node.func.attr in _LAUNCH_METHODS:
@@ -62,7 +65,9 @@ def _is_launch(node: ast.AST, names: set[str]) -> bool:
     if name in names or "kernel" in name.lower() or isinstance(grid, (ast.Lambda, ast.List)):
         return True
     if isinstance(grid, ast.Tuple):
-        return not name[:1].isupper() and name not in ("dict", "tuple")
+        root = name.partition("[")[0].partition(".")[0]
+        a_type = root[:1].isupper() and root != root.upper()  # Dict[str, int](...)
+        return not a_type and root not in ("dict", "tuple")
     return (
         "grid" in ast.unparse(grid).lower()
         if isinstance(grid, (ast.Name, ast.Attribute, ast.Call))
@@ -120,6 +125,11 @@ def relevant(body: Sequence[ast.stmt], launching: frozenset[str], launches: froz
         for statement in simple
         if isinstance(statement, _FUNCTIONS) and any(id(node) in launches for node in ast.walk(statement))
     }
+    for statement in simple:
+        if isinstance(statement, ast.Assign) and any(
+            id(node) in launches for node in ast.walk(statement.value)
+        ):
+            inner |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
     launching = launching | inner
     work: list[ast.stmt] = [
         statement

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -46,6 +47,7 @@ _COMPARE: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Gt: (">", operator.gt),
     ast.GtE: (">=", operator.ge),
 }
+_FAMILIAR = frozenset(sys.stdlib_module_names) | {"triton", "torch", "numpy", "builtins"}
 _SCALARS = (int, float, str, bool, bytes, complex)
 _LIMIT_BITS = 4096  # of an integer, of a shift
 _LIMIT_ITEMS = 100_000  # of a repeated string or list
@@ -78,8 +80,17 @@ def _is_key(part: Any) -> bool:
     return isinstance(part, tuple) and bool(part) and type(part[0]) is int
 
 
-def is_known(value: Any) -> bool:
-    return not isinstance(value, (Symbol, Tensor))
+def is_familiar(value: External) -> bool:
+    """A module, class or function of a package whose names are known to be that; anything else that is imported from
+    a file that cannot be read may be a plain value."""
+    return value.dotted.split(".")[0] in _FAMILIAR
+
+
+def reason_of(value: Any) -> str:
+    """Why a value is not known, for the user."""
+    if isinstance(value, External):
+        return f"{value.dotted} is in a file that cannot be read"
+    return getattr(value, "reason", "") or "its parts are not known"
 
 
 def bounds(value: Any) -> tuple[int | None, int | None]:
@@ -118,7 +129,10 @@ def _plain(make: Make, sign: str, function: Callable[[Any, Any], Any], left: Any
     if isinstance(right, EnumMember) and isinstance(right.value, int):
         right = right.value
     if isinstance(left, (External, Instance)) or isinstance(right, (External, Instance)):
-        return make(grow("op", sign, key_of(left), key_of(right)), "its parts are not known")
+        return make(
+            grow("op", sign, key_of(left), key_of(right)),
+            reason_of(left if isinstance(left, External) else right),
+        )
     if not _reasonable(sign, left, right):
         raise Raised("OverflowError", "the value is too large")
     try:
@@ -283,6 +297,8 @@ def truth(value: Any) -> bool | None:
         return None if value else False
     if isinstance(value, Instance):
         return True if not isinstance(value.cls, str) else None
+    if isinstance(value, External):
+        return True if is_familiar(value) else None
     try:
         return bool(value)
     except Exception:
@@ -459,4 +475,15 @@ def _contains(item: Any, container: Any) -> bool | None:
     return None
 
 
-__all__ = ["Container", "binary", "compare", "equal", "grow", "is_known", "key_of", "truth", "unary"]
+__all__ = [
+    "Container",
+    "binary",
+    "compare",
+    "equal",
+    "grow",
+    "is_familiar",
+    "key_of",
+    "reason_of",
+    "truth",
+    "unary",
+]

@@ -91,7 +91,12 @@ def read_tuned(file: SourceFile) -> TunedFile | None:
     if not reader.entries:
         return None
     return TunedFile(
-        file.path, _family(fields), fields, tuple(reader.entries[:_MAX_ENTRIES]), reader.version, file.problems
+        file.path,
+        _family(fields),
+        fields,
+        tuple(reader.entries[:_MAX_ENTRIES]),
+        reader.version,
+        file.problems,
     )
 
 

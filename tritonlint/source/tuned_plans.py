@@ -124,7 +124,9 @@ def _candidate(
              "b_scale_ptr": "*fp32" if mode == 1 else "*bf16", "weight_ptr": "*fp32", "token_ptr": "*i32",
              "expert_ptr": "*i32", "padded_ptr": "*i32"}  # fmt: skip
     extra: dict[str, Knowledge] = {
-        key: Known(value) for key, value in config.kwargs.items() if key not in names and key not in _HOST_ONLY
+        key: Known(value)
+        for key, value in config.kwargs.items()
+        if key not in names and key not in _HOST_ONLY
     }
     assumptions = (f"the {tuned.family} kernel, {tuned.dtype or 'bf16'} operands (file name)",)
     return Candidate(
