@@ -41,7 +41,9 @@ class Settings:
     require_reasons: bool = False
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     path: Path | None = None  # the settings file
-    origins: Mapping[str, str] = field(default_factory=dict)  # key as written -> "pyproject.toml:12", "command line"
+    origins: Mapping[str, str] = field(
+        default_factory=dict
+    )  # key as written -> "pyproject.toml:12", "command line"
 
     @property
     def root(self) -> Path | None:
@@ -57,7 +59,9 @@ def key_of(name: str) -> str:
     return name.replace("_", "-")
 
 
-def with_overrides(settings: Settings, overrides: Mapping[str, Any], origin: str = "command line") -> Settings:
+def with_overrides(
+    settings: Settings, overrides: Mapping[str, Any], origin: str = "command line"
+) -> Settings:
     """The same settings with some fields replaced; those of value None are left alone."""
     given = {name: value for name, value in overrides.items() if value is not None}
     if not given:

@@ -41,7 +41,9 @@ class Options:
 
 @click.command(short_help="Report what does not fit, compile, agree or is slow.")
 @click.argument("paths", nargs=-1, metavar="PATH...")
-@click.option("--gpu", "gpus", multiple=True, metavar="NAME", help="Check for this GPU or target; repeatable.")
+@click.option(
+    "--gpu", "gpus", multiple=True, metavar="NAME", help="Check for this GPU or target; repeatable."
+)
 @click.option("--triton", metavar="VERSION", help="Check for this Triton release, such as 3.9.")
 @click.option("--select", multiple=True, metavar="CODE,..", help="Only these rules, families or names.")
 @click.option("--ignore", multiple=True, metavar="CODE,..", help="Not these rules, families or names.")
@@ -57,7 +59,9 @@ class Options:
 @click.option("--unsafe-fixes", is_flag=True, help="Apply every fix.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
 @click.option("--baseline", metavar="F", help="A file of known findings, not to be reported again.")
-@click.option("--write-baseline", metavar="F", help="Write all findings into a new baseline, and report none.")
+@click.option(
+    "--write-baseline", metavar="F", help="Write all findings into a new baseline, and report none."
+)
 @click.option("--since", metavar="GITREF", help="Only what was not there at this commit or branch.")
 @click.option("--stdin-filename", metavar="F", help="The name of what `-` reads from standard input.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes work.")
@@ -95,7 +99,9 @@ def command(
     if watch:
         from tritonlint.cli.watching import watch as keep_watching
 
-        return keep_watching(options.paths, lambda: checking.run(options, Resolver(overrides, resolver.file, isolated)))
+        return keep_watching(
+            options.paths, lambda: checking.run(options, Resolver(overrides, resolver.file, isolated))
+        )
     return checking.run(options, resolver)
 
 

@@ -13,7 +13,9 @@ from tritonlint.settings import Resolver
 
 @click.command(short_help="Every autotune list and launch with the values that it resolves to.")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--gpu", default="h100", show_default=True, metavar="NAME", help="As conditions decide it there.")
+@click.option(
+    "--gpu", default="h100", show_default=True, metavar="NAME", help="As conditions decide it there."
+)
 @click.option("--triton", metavar="VERSION", help="The Triton release.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(paths: tuple[str, ...], gpu: str, triton: str | None, output_format: str) -> int:

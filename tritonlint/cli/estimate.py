@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 @click.option("--gpu", metavar="NAME", help="The GPU or target.")
 @click.option("--triton", metavar="V", help="The Triton release.")
 @click.option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="A constant, or a run-time size.")
-@click.option("--type", "types", multiple=True, metavar="NAME=TYPE", help="The type of an argument, as *fp16.")
+@click.option(
+    "--type", "types", multiple=True, metavar="NAME=TYPE", help="The type of an argument, as *fp16."
+)
 @click.option("--num-warps", type=int, metavar="N")
 @click.option("--num-stages", type=int, metavar="N")
 @click.option("--num-ctas", type=int, metavar="N")
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
 @click.option("--grid", metavar="X[,Y[,Z]]", help="How many programs are launched.")
 @click.option("--model", type=click.Choice(["compiler", "textbook"]), default="compiler", show_default=True)
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--batch", metavar="JOBS.jsonl", help="One job a line in (- is standard input), one estimate a line out.")
+@click.option(
+    "--batch", metavar="JOBS.jsonl", help="One job a line in (- is standard input), one estimate a line out."
+)
 @click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Processes for --batch.")
 def command(
     launch: str | None,

@@ -33,7 +33,10 @@ def watch(paths: Sequence[str], run: Callable[[], int]) -> int:
 def _once(run: Callable[[], int]) -> int:
     try:
         return run()
-    except (click.ClickException, SettingsError) as error:  # a half-written settings file: the next save mends it
+    except (
+        click.ClickException,
+        SettingsError,
+    ) as error:  # a half-written settings file: the next save mends it
         message = error.format_message() if isinstance(error, click.ClickException) else str(error)
         click.echo(f"error: {message}", err=True)
         return 2
