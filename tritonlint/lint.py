@@ -83,8 +83,8 @@ def lint_source(
     """Lints one file; `content` None reads it from disk.
 
     `gpus` and `triton` go before the settings; `targets` (from `targets.choose`) spares choosing them again.
-    Raises SettingsError for a GPU, a release or a rule that is not known; never for what is in the file.
-    the work once the rules are through, so that an editor can show estimates without asking for them again.
+    `cancelled` is asked between rules; once it says yes, what was found so far is given back. `observe` is
+    shown the work once the rules are through, so that an editor can show estimates without asking again.
     Raises SettingsError for a GPU, a release or a rule in the settings that is not known, never for the file.
     """
     start = time.perf_counter()
