@@ -60,13 +60,17 @@ def booleans(x, y, z, n, m, s, B: tl.constexpr):
     tl.store(y + i + 5 * B, (a < n).to(tl.int32))
     tl.store(y + i + 6 * B, ((a < n).to(tl.int32) != 0).to(tl.int32))
     tl.store(y + i + 7 * B, tl.where((i < n) & (i < n), a, 5))
-    tl.store(y + i + 8 * B, tl.where((i < 4) | (3 > i), a, 6))
+    tl.store(y + i + 8 * B, tl.where((i < 4) | (i < 3), a, 6))
     if not (n < m):
         tl.store(y, 1)
     if n < m and s > 3:
         tl.store(y + 1, 2)
     if n < m or s > 3:
         tl.store(y + 2, 2)
+
+
+@triton.jit
+def chained(x, y, z, n, m, s, B: tl.constexpr):
     if 0 < n < m:
         tl.store(y + 3, 2)
 
@@ -222,7 +226,7 @@ def loops(x, y, z, n, m, s, B: tl.constexpr):
         acc = t
     for k in range(4):
         acc += k
-    for k in range(0, 1):
+    for k in range(1):
         acc *= 2
     for k in range(m, 0, -2):
         acc += k * 1.0
@@ -304,7 +308,8 @@ def calls(x, y, z, n, m, s, B: tl.constexpr):
     a = tl.load(z + i)
     p, q = _pair(a)
     r = _pick(p, q, True)
-    u, (v, w) = n, _pair(m, b=n)
+    u = n
+    v, w = _pair(m, b=n)
     tl.store(z + i, r + u + v + w)
 
 
@@ -408,10 +413,9 @@ def assembly(x, y, z, n, m, s, B: tl.constexpr):
 @triton.jit
 def constants(x, y, z, n, m, s, B: tl.constexpr):
     TWO: tl.constexpr = 2
-    sizes: tl.constexpr = [1, 2, 4]
     a = tl.zeros((B,), tl.float32)
-    for k in tl.static_range(len(sizes)):
-        a += sizes[k]
+    for k in tl.static_range(TWO):
+        a += k
     if TWO == 2 and B > 1:
         a += TWO
     offs = TWO * B
@@ -436,6 +440,8 @@ if hasattr(tl, "join"):
         tl.store(z + i, d + e)
         tl.store(z + tl.arange(0, 2 * B), tl.interleave(a, b))
         tl.store(z + tl.arange(0, 2 * B), tl.cat(a, b, can_reorder=True))
+        u, v = tl.split(tl.reshape(tl.load(z + tl.arange(0, 2 * B)), (B, 2)))
+        tl.store(z + tl.arange(0, B)[:, None] * 2 + tl.arange(0, 2)[None, :], tl.join(u, v))
         g, h = tl.split(tl.sum(c, 0))
         tl.store(z, g + h)
         w = tl.permute(tl.reshape(c, (B // 2, 2, 2)), (2, 0, 1))
@@ -447,7 +453,7 @@ if hasattr(tl, "join"):
         a = tl.load(z + i)
         tl.store(z + i, tl.sort(a))
         tl.store(z + i, tl.sort(a, descending=True))
-        tl.store(z + i, tl.flip(a))
+        tl.store(z + i, tl.flip(a, 0))
 
     @triton.jit
     def clamps(x, y, z, n, m, s, B: tl.constexpr):
@@ -467,7 +473,9 @@ if hasattr(tl, "make_block_ptr"):
     @triton.jit
     def blocks(x, y, z, n, m, s, B: tl.constexpr, C: tl.constexpr):
         p = tl.make_block_ptr(z, (n, m), (s, 1), (n, 0), (B, C), (1, 0))
-        q = tl.make_block_ptr(z + n, shape=(n, m), strides=(s, 1), offsets=(0, 0), block_shape=(B, C), order=(1, 0))
+        q = tl.make_block_ptr(
+            z + n, shape=(n, m), strides=(s, 1), offsets=(0, 0), block_shape=(B, C), order=(1, 0)
+        )
         acc = tl.zeros((B, C), tl.float32)
         for k in range(0, m, C):
             acc += tl.load(p, boundary_check=(0, 1), padding_option="zero")

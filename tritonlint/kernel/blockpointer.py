@@ -28,10 +28,9 @@ def _scalars(m: Machine, values: Any, what: str, wide: bool) -> tuple[Tensor, ..
         x = s.to_tensor(m, value)
         if not x.dt.is_int or x.shape:
             raise Refused("type", f"the {what} of a block pointer must be integer scalars, not {x.dt.name}")
-        if m.release < (3, 8):
-            if not wide and x.dt is d.INT64 and isinstance(value, Tensor):
-                raise Refused("type", f"block pointers only support 32-bit {what}: add `.to(tl.int32)`")
-            x = s.cast(m, x, d.INT64)
+        if m.release < (3, 8) and not wide and x.dt is d.INT64 and isinstance(value, Tensor):
+            raise Refused("type", f"block pointers only support 32-bit {what}: add `.to(tl.int32)`")
+        x = s.cast(m, x, d.INT64)
         made.append(x)
     return tuple(made)
 

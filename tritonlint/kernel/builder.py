@@ -205,13 +205,18 @@ class Builder:
         type_ = type_of(value.type.element, shape)
         if value.const is not None:
             return self.constant(value.const, type_)
-        if value.type == type_ and not allow_reorder:
+        if value.type == type_ and (not allow_reorder or self.release < (3, 3)):
             return value
         node = value.node
         if node is not None:
             if node.name == "tt.splat":
                 return self.splat(node.operands[0], shape)
-            if node.name == "tt.expand_dims" and not allow_reorder and node.operands[0].type == type_:
+            if (
+                node.name == "tt.expand_dims"
+                and not allow_reorder
+                and self.release >= (3, 9)
+                and node.operands[0].type == type_
+            ):
                 return node.operands[0]
             if node.name == "tt.reshape":
                 return self.reshape(

@@ -279,6 +279,8 @@ class Expressions:
     def comparison(self, node: ast.Compare) -> Any:
         if len(node.ops) == 1:
             return self.compare(type(node.ops[0]), self.visit(node.left), self.visit(node.comparators[0]))
+        if self.m.release < (3, 9):
+            raise Refused("unsupported", "chained comparisons need Triton 3.9", since="3.9")
         return self.fold_boolean("andi", self._chain(node))
 
     def _chain(self, node: ast.Compare) -> Any:

@@ -114,6 +114,9 @@ def _subi(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
             return inner[0]
         if inner[0] is y:
             return inner[1]
+    inner = _inner(y, "arith.subi")
+    if inner is not None and inner[0] is x and b.release >= (3, 8):
+        return inner[1]
     inner = _inner(x, "arith.subi")
     if inner is not None and inner[0] is y:
         return b.op("arith.subi", (b.constant(0, t), inner[1]), t)
@@ -174,7 +177,7 @@ def _andi(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
         return x
     if x.const is not None:
         return b.constant(x.const & y.const, t)
-    inner = _inner(x, "arith.andi") if t.shape is None else None
+    inner = _inner(x, "arith.andi") if t.shape is None and b.release >= (3, 8) else None
     if inner is not None and inner[1].const is not None:
         return b.op("arith.andi", (inner[0], b.constant(inner[1].const & y.const, t)), t)
     return None
@@ -411,8 +414,10 @@ def _trunci(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
 def _truncf(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
     if o[0].const is not None:
         value = round_to(t.element, o[0].const)
-        return b.constant(value, t) if value == o[0].const or value != value else None  # only where nothing is lost
-    inner = _inner(o[0], "arith.extf")
+        return (
+            b.constant(value, t) if value == o[0].const or value != value else None
+        )  # only where nothing is lost
+    inner = _inner(o[0], "arith.extf") if b.release >= (3, 4) else None
     return inner[0] if inner is not None and inner[0].type == t else None
 
 
@@ -447,7 +452,7 @@ def _fp_to_fp(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
 
 
 def _bitcast(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
-    return o[0] if o[0].type == t else None
+    return o[0] if o[0].type == t and b.release >= (3, 8) else None
 
 
 def _select(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
@@ -475,12 +480,15 @@ def _select(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
             return y
         if predicate == "ne":
             return x
+        if b.release >= (3, 9) and predicate not in ("eq", "ne"):
+            larger = (predicate[1] == "g") == (inner[0] is x)
+            return b.op(f"arith.{'max' if larger else 'min'}{predicate[0]}i", inner, t)
     return None
 
 
 def _addptr(b: Builder, o: tuple[Val, ...], t: Type, attrs: Attrs) -> Val | None:
     pointer, offset = o
-    if offset.const == 0:
+    if offset.const == 0 and b.release >= (3, 3):
         return pointer
     # Triton combines additions to pointers before it moves broadcasts, so the form without the move counts here.
     inner = b.unmoved.get(pointer) or _inner(pointer, "tt.addptr")

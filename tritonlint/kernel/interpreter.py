@@ -499,14 +499,14 @@ class Interpreter(Expressions):
         for name in set(self.env) - before - {target}:
             del self.env[name]
 
-    def carried(self, node: ast.For | ast.While, skip: str) -> list[str]:
-        """The names that the body assigns and that have a run-time value before it."""
+    def carried(self, node: ast.For | ast.While, skip: str) -> list[Slot]:
+        """The values that a loop may change: of each name that the body assigns and that has one before it."""
         names = assigned_names(node.body, node)
-        return [
-            n
-            for n, v in self.env.items()
-            if n in names and n != skip and (is_dynamic(v) or isinstance(v, tuple))
-        ]
+        slots: list[Slot] = []
+        for name, value in self.env.items():
+            if name in names and name != skip and (is_dynamic(value) or isinstance(value, tuple)):
+                slots.extend((name, i) for i in range(len(flatten(value))))
+        return slots
 
     def iterate(
         self,
@@ -519,71 +519,87 @@ class Interpreter(Expressions):
     ) -> None:
         m, b = self.m, self.m.b
         before = self.env
-        names = self.carried(node, target)
+        slots = self.carried(node, target)
         while True:
-            marks = m.mark()
-            region = b.enter()
+            mark = m.mark()
             iv = Val(bounds[0].h.type, name=target)
-            region.args.append(iv)
-            env = dict(before)
-            for name in names:
-                args = [Val(v.type, name=name) for v in flatten(before[name])]
-                region.args.extend(args)
-                env[name] = rebuild(before[name], iter(args))
+            region, env = self.loop_region(slots, before, iv)
             index = Tensor(iv, dt)
-            if backwards:
-                index = s.add(m, s.sub(m, bounds[1], index), bounds[0])
-            env[target] = index
+            env[target] = s.add(m, s.sub(m, bounds[1], index), bounds[0]) if backwards else index
             start = dict(env)
-            self.env = env
-            self.loops += 1
-            outer_order, self.order = self.order, {}
-            try:
-                self.run(node.body)
-                after = self.env
-                order = self.order
-            finally:
-                self.loops -= 1
-                self.order = outer_order
-                self.env = before
-                while b.region is not region:
-                    b.leave()
-                b.leave()
-            kept = self.really_carried(names, before, start, after)
-            if m.release < (3, 5):  # names are carried in the order in which the body first assigns them
-                kept.sort(key=lambda name: order.get(name, 0))
-            if kept == names:
+            after, order = self.body(node, region, env)
+            kept = self.really_carried(slots, before, start, after, order)
+            if kept == slots:
                 break
-            names = kept
-            m.rewind(marks)
-        inits = [v for name in names for v in flatten(before[name])]
-        yields = [v for name in names for v in flatten(after[name])]
+            slots = kept
+            m.rewind(mark)
+        inits = initial(slots, before)
         b.region, outer = region, b.region
-        b.emit("scf.yield", tuple(yields), ())
+        b.emit("scf.yield", initial(slots, after), ())
         b.region = outer
-        operands = (*[x.h for x in bounds], *inits)
-        made = b.emit("scf.for", operands, tuple([v.type for v in inits]), attrs)
+        made = b.emit("scf.for", (*[x.h for x in bounds], *inits), tuple([v.type for v in inits]), attrs)
         made.blocks = (region,)
         made.line = node.lineno
         b.close(made)
-        self.leave_loop(names, before, after, made.results, target, Tensor(bounds[0].h, dt))
+        self.leave_loop(slots, before, after, made.results, target)
+
+    def loop_region(
+        self, slots: list[Slot], before: dict[str, Any], iv: Val | None = None
+    ) -> tuple[Region, dict[str, Any]]:
+        """A new region with an argument for each slot, and the names as its body sees them."""
+        region = self.m.b.enter()
+        if iv is not None:
+            region.args.append(iv)
+        env = dict(before)
+        values: dict[str, list[Val]] = {}
+        for name, i in slots:
+            parts = values.get(name)
+            if parts is None:
+                parts = values[name] = flatten(before[name])
+            parts[i] = Val(parts[i].type, name=name)
+            region.args.append(parts[i])
+        for name, parts in values.items():
+            env[name] = rebuild(before[name], iter(parts))
+        return region, env
+
+    def body(
+        self, node: ast.For | ast.While, region: Region, env: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, int]]:
+        """Run a loop's body in its region: the names after it, and the order in which it assigned them."""
+        b, before = self.m.b, self.env
+        self.env = env
+        self.loops += 1
+        outer_order, self.order = self.order, {}
+        follow, self.follow = self.follow, []
+        try:
+            self.run(node.body)
+            return self.env, self.order
+        finally:
+            self.loops -= 1
+            self.order = outer_order
+            self.follow = follow
+            self.env = before
+            while b.region is not region:
+                b.leave()
+            b.leave()
 
     def leave_loop(
         self,
-        names: list[str],
+        slots: list[Slot],
         before: dict[str, Any],
         after: dict[str, Any],
         results: tuple[Val, ...],
         target: str,
-        index: Any,
     ) -> None:
         self.env = dict(before)
-        values = iter(results)
-        for name in names:
-            self.env[name] = rebuild(before[name], values)
+        values: dict[str, list[Val]] = {}
+        for (name, i), result in zip(slots, results):
+            values.setdefault(name, flatten(before[name]))[i] = result
+        for name, parts in values.items():
+            self.env[name] = rebuild(before[name], iter(parts))
             self.order.setdefault(name, len(self.order))
         for name, value in after.items():
-            if isinstance(value, Opaque) and name in before and name not in names:
+            if isinstance(value, Opaque) and name in before and name not in values:
                 self.env[name] = value
         if target:
             self.env[target] = (
@@ -591,34 +607,51 @@ class Interpreter(Expressions):
             )
 
     def really_carried(
-        self, names: list[str], before: dict[str, Any], start: dict[str, Any], after: dict[str, Any]
-    ) -> list[str]:
-        """Those of the names whose value changes in the body."""
-        kept = []
-        for name in names:
-            value, final = before[name], after.get(name, _MISSING)
-            if final is _MISSING or isinstance(final, Opaque):
+        self,
+        slots: list[Slot],
+        before: dict[str, Any],
+        start: dict[str, Any],
+        after: dict[str, Any],
+        order: dict[str, int],
+    ) -> list[Slot]:
+        """Those of the slots whose value changes in the body."""
+        kept: list[Slot] = []
+        parts: dict[str, tuple[list[Val], list[Val], list[Val]] | None] = {}
+        for name, i in slots:
+            if name not in parts:
+                parts[name] = self._ends(name, before[name], start[name], after.get(name, _MISSING))
+            found = parts[name]
+            if found is None:
                 continue
-            if not same_kind(value, final):
-                raise Refused(
-                    "type",
-                    f"the loop-carried variable {name} is {describe(value)} before the loop, but {describe(final)} at its end",
-                    name=name,
-                )
-            handles = flatten(final)
-            if handles == flatten(start[name]) or handles == flatten(value):
-                continue
-            kept.append(name)
+            initial_, first, last = found
+            if last[i] is not first[i] and last[i] is not initial_[i]:
+                kept.append((name, i))
+        if self.m.release < (3, 5):  # names are carried in the order in which the body first assigns them
+            kept.sort(key=lambda slot: (order.get(slot[0], 0), slot[1]))
         return kept
+
+    def _ends(
+        self, name: str, value: Any, first: Any, last: Any
+    ) -> tuple[list[Val], list[Val], list[Val]] | None:
+        """A name's values before the loop, at the start and at the end of its body; None where it has no end."""
+        if last is _MISSING or isinstance(last, Opaque):
+            return None
+        if not same_kind(value, last):
+            raise Refused(
+                "type",
+                f"the loop-carried variable {name} is {describe(value)} before the loop, "
+                f"but {describe(last)} at its end",
+                name=name,
+            )
+        return flatten(value), flatten(first), flatten(last)
 
     def while_loop(self, node: ast.While) -> bool:
         m, b = self.m, self.m.b
         before = self.env
-        names = self.carried(node, "")
+        slots = self.carried(node, "")
         while True:
-            marks = m.mark()
-            condition, env = self.loop_region(names, before)
-            self.env = env
+            mark = m.mark()
+            condition, self.env = self.loop_region(slots, before)
             try:
                 test = self.visit(node.test)
                 if isinstance(test, Opaque):
@@ -629,54 +662,44 @@ class Interpreter(Expressions):
                 while b.region is not condition:
                     b.leave()
                 b.leave()
-            if test.h.const == 0 and test.h.const is not None:
+            if test.h.const == 0:
                 return False
-            body, env = self.loop_region(names, before)
+            region, env = self.loop_region(slots, before)
             start = dict(env)
-            self.env = env
-            self.loops += 1
-            outer_order, self.order = self.order, {}
-            try:
-                self.run(node.body)
-                after = self.env
-                order = self.order
-            finally:
-                self.loops -= 1
-                self.order = outer_order
-                self.env = before
-                while b.region is not body:
-                    b.leave()
-                b.leave()
-            kept = self.really_carried(names, before, start, after)
-            if m.release < (3, 5):  # names are carried in the order in which the body first assigns them
-                kept.sort(key=lambda name: order.get(name, 0))
-            if kept == names:
+            after, order = self.body(node, region, env)
+            kept = self.really_carried(slots, before, start, after, order)
+            if kept == slots:
                 break
-            names = kept
-            m.rewind(marks)
-        inits = [v for name in names for v in flatten(before[name])]
-        yields = [v for name in names for v in flatten(after[name])]
+            slots = kept
+            m.rewind(mark)
+        inits = initial(slots, before)
         outer = b.region
         b.region = condition
         b.emit("scf.condition", (test.h, *condition.args), ())
-        b.region = body
-        b.emit("scf.yield", tuple(yields), ())
+        b.region = region
+        b.emit("scf.yield", initial(slots, after), ())
         b.region = outer
-        made = b.emit("scf.while", tuple(inits), tuple([v.type for v in inits]))
-        made.blocks = (condition, body)
+        made = b.emit("scf.while", inits, tuple([v.type for v in inits]))
+        made.blocks = (condition, region)
         made.line = node.lineno
         b.close(made)
-        self.leave_loop(names, before, after, made.results, "", None)
+        self.leave_loop(slots, before, after, made.results, "")
         return False
 
-    def loop_region(self, names: list[str], before: dict[str, Any]) -> tuple[Region, dict[str, Any]]:
-        region = self.m.b.enter()
-        env = dict(before)
-        for name in names:
-            args = [Val(v.type, name=name) for v in flatten(before[name])]
-            region.args.extend(args)
-            env[name] = rebuild(before[name], iter(args))
-        return region, env
+
+Slot = tuple[str, int]
+"""A value that a loop carries: a name, and which of the graph values that it is made of."""
+
+
+def initial(slots: list[Slot], names: dict[str, Any]) -> tuple[Val, ...]:
+    """The graph values of the slots."""
+    parts: dict[str, list[Val]] = {}
+    found = []
+    for name, i in slots:
+        if name not in parts:
+            parts[name] = flatten(names[name])
+        found.append(parts[name][i])
+    return tuple(found)
 
 
 _STATEMENTS: dict[type, Callable[[Interpreter, Any], bool]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +21,7 @@ from tritonlint.kernel import (
     shaping,
 )
 from tritonlint.kernel.machine import Machine
-from tritonlint.kernel.values import Builtin, Module, Opaque, Tensor, TensorType, Untraceable, known
+from tritonlint.kernel.values import Builtin, Module, Opaque, Record, Tensor, TensorType, Untraceable, known
 
 
 def _constexpr(m: Machine, value: Any) -> Any:
@@ -410,12 +411,45 @@ def resolve(dotted: str, release: tuple[int, int] = (3, 9)) -> Any:
         return Module("triton")
     if name in ("libdevice", "tldevice"):
         return Module("triton.language.extra.libdevice")
-    if head == "math" or head == "numpy" or head == "np":
-        import math
-
+    if head in ("math", "numpy", "np"):
         value = getattr(math, name, None)
-        return value if isinstance(value, float) else None
+        return value if isinstance(value, float) else Module(head) if not head else None
+    if dotted in ("torch", "math", "numpy"):
+        return Module(dotted)
+    if head == "torch":
+        return _TORCH.get(name)
     return None
+
+
+def _limits(m: Machine, dtype: Any) -> Record:
+    """torch.finfo and torch.iinfo."""
+    dt = creation.dtype_of(dtype)
+    if dt.is_int:
+        return Record.of((dt.lowest, dt.highest, dt.bits), ("min", "max", "bits"))
+    found = _FLOAT_LIMITS.get(dt)
+    if found is None:
+        raise Untraceable(f"the limits of {dt.name}")
+    largest, eps, tiny = found
+    return Record.of((-largest, largest, eps, tiny, dt.bits), ("min", "max", "eps", "tiny", "bits"))
+
+
+_FLOAT_LIMITS = {
+    dtypes.FP16: (65504.0, 2.0**-10, 2.0**-14),
+    dtypes.BF16: ((2 - 2.0**-7) * 2.0**127, 2.0**-7, 2.0**-126),
+    dtypes.FP32: ((2 - 2.0**-23) * 2.0**127, 2.0**-23, 2.0**-126),
+    dtypes.FP64: ((2 - 2.0**-52) * 2.0**1023, 2.0**-52, 2.0**-1022),
+    dtypes.FP8E4NV: (448.0, 2.0**-3, 2.0**-6),
+    dtypes.FP8E5: (57344.0, 2.0**-2, 2.0**-14),
+}
+_TORCH: dict[str, Any] = {"finfo": Builtin("torch.finfo", _limits), "iinfo": Builtin("torch.iinfo", _limits)}
+_TORCH.update(
+    {
+        "float16": dtypes.FP16, "half": dtypes.FP16, "bfloat16": dtypes.BF16, "float32": dtypes.FP32, "float": dtypes.FP32,
+        "float64": dtypes.FP64, "double": dtypes.FP64, "int8": dtypes.INT8, "uint8": dtypes.UINT8, "int16": dtypes.INT16,
+        "int32": dtypes.INT32, "int64": dtypes.INT64, "bool": dtypes.INT1, "float8_e4m3fn": dtypes.FP8E4NV,
+        "float8_e5m2": dtypes.FP8E5, "inf": math.inf, "nan": math.nan, "pi": math.pi,
+    }
+)  # fmt: skip
 
 
 def _in_language(head: str, name: str, release: tuple[int, int]) -> Any:

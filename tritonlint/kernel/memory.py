@@ -256,7 +256,7 @@ def _float_extreme(m: Machine, kind: str, p: Tensor, v: Tensor, k: Tensor, order
     unsigned = d.UINT32 if v.dt is d.FP32 else d.UINT64
     iv, ip = s.bitcast(m, v, signed), s.bitcast(m, p, pointer_to(signed))
     uv, up = s.bitcast(m, v, unsigned), s.bitcast(m, p, pointer_to(unsigned))
-    if m.release >= (3, 3):
+    if m.release >= (3, 4):
         bits = s.bitwise(m, "shrui", s.bitcast(m, v, unsigned), v.dt.bits - 1)
         negative = s.cast(m, bits, d.INT1)
         positive = s.logical_not(m, negative)

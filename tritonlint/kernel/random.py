@@ -74,7 +74,7 @@ def uint_to_uniform_float(m: Machine, x: Any) -> Tensor:
     x = s.bitcast(m, x, d.INT64 if wide else d.INT32)
     scale = s.constant(m, 1.0842020432385337e-19 if wide else 4.6566127342e-10, d.FP32)
     x = s.where(
-        m, s.compare(m, "lt", x, 0), s.sub(m, s.minus(m, x), 1) if m.release < (3, 7) else s.invert(m, x), x
+        m, s.compare(m, "lt", x, 0), s.sub(m, s.minus(m, x), 1) if m.release < (3, 8) else s.invert(m, x), x
     )
     return s.mul(m, x, scale)
 

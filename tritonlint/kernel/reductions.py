@@ -180,7 +180,11 @@ _ARG = {(kind, left): _arg_extreme(kind, left) for kind in ("max", "min") for le
 
 def first_element(m: Machine, x: Tensor) -> Tensor:
     """How releases before 3.5 make a scalar of a one-element block."""
-    return reduction(m, [x], None, _first, "first")[0]
+    if m.release < (3, 4):
+        return reduction(m, [x], None, _first, "first")[0]
+    if len(x.shape) >= 2:
+        x = reshaped(m, x, (1,))
+    return reduction(m, [x], 0, _first, "first")[0]
 
 
 # --- maximum and minimum ----------------------------------------------------------------------------------------------
@@ -407,13 +411,13 @@ def _swap(m: Machine, x: Tensor, flip: Any, i: int) -> Tensor:
     y = s.bitcast(m, partner, x.dt)
     right = _indicator(m, rank, i)
     turned = s.bitwise(m, "xori", flip, right)
-    if m.release >= (3, 7):
+    if m.release >= (3, 9):
         turned = s.cast(m, turned, d.INT1)
     return s.where(m, s.compare(m, "ne", s.compare(m, "gt", x, y), turned), y, x)
 
 
 def _merge_hypercube(m: Machine, x: Tensor, stage: int, order: int) -> Tensor:
-    flip: Any = _indicator(m, log2(x.numel), stage) if order == 2 else int(order)
+    flip: Any = _indicator(m, log2(x.numel), stage) if order == 2 else order
     for i in range(stage):
         m.spend()
         x = _swap(m, x, flip, stage - 1 - i)
@@ -427,7 +431,7 @@ def _last_axis(x: Tensor, dim: Any) -> None:
 
 def _sort(m: Machine, x: Tensor, k: int | None, dim: Any, descending: Any) -> Tensor:
     _last_axis(x, dim)
-    down = int(bool(known(descending, "descending")))
+    down = known(descending, "descending")
     log_n = log2(x.shape[-1])
     log_k = log_n if k is None else log2(k)
     extreme = max_ if down else min_
@@ -453,7 +457,7 @@ def sort(m: Machine, x: Any, dim: Any = None, descending: Any = 0) -> Tensor:
         raise Untraceable("tl.sort of releases before 3.0")
     _last_axis(x, dim)
     dims = log2(x.shape[-1])
-    down = int(bool(known(descending, "descending")))
+    down = known(descending, "descending")
     for i in range(1, dims + 1):
         x = _old_merge(m, x, i, 2 if i < dims else down, dims)
     return x
@@ -467,7 +471,7 @@ def bitonic_merge(m: Machine, x: Any, dim: Any = None, descending: Any = 0) -> T
     x = tensor_of(m, x)
     _last_axis(x, dim)
     h = reshaped(m, x, (2,) * log2(x.numel))
-    h = _merge_hypercube(m, h, log2(x.shape[-1]), int(bool(known(descending, "descending"))))
+    h = _merge_hypercube(m, h, log2(x.shape[-1]), known(descending, "descending"))
     return reshaped(m, h, x.shape)
 
 
@@ -508,6 +512,8 @@ def flip(m: Machine, x: Any, dim: Any = None) -> Tensor:
     if m.release < (3, 0):
         raise Untraceable("tl.flip of releases before 3.0")
     rank = len(x.shape)
+    if dim is None and (3, 4) <= m.release < (3, 9):
+        raise Refused("type", "tl.flip without a dimension does not compile in this release")
     place = wrap_axis(rank - 1 if dim is None else dim, rank)
     if m.release < (3, 4):
         return _old_flip(m, x)
@@ -523,7 +529,9 @@ def flip(m: Machine, x: Any, dim: Any = None) -> Tensor:
 def _old_flip(m: Machine, x: Tensor) -> Tensor:
     steps = log2(x.numel)
     start = steps - log2(x.shape[-1])
-    y = s.expand_dims(m, reshaped(m, x, (2,) * steps), start)
+    integer = m.release >= (3, 3)
+    y = reshaped(m, s.bitcast(m, x, _integer_of(x)) if integer else x, (2,) * steps)
+    y = s.expand_dims(m, y, start)
     two = arange(m, 0, 2)
     mirror = s.compare(m, "eq", s.expand_dims(m, two, 1), s.sub(m, 1, two))
     for i in range(start, steps):
@@ -531,5 +539,6 @@ def _old_flip(m: Machine, x: Tensor) -> Tensor:
         for j in range(steps + 1):
             if j not in (i, i + 1):
                 mask = s.expand_dims(m, mask, j)
-        y = sum_(m, s.mul(m, y, mask), i + 1, keep_dims=True)
-    return reshaped(m, y, x.shape)
+        y = sum_(m, s.mul(m, y, mask), i + 1, keep_dims=True, dtype=y.dt if integer else None)
+    y = reshaped(m, y, x.shape)
+    return s.bitcast(m, y, x.dt) if integer else y

@@ -136,6 +136,9 @@ def join(m: Machine, a: Any, b: Any) -> Tensor:
     if scalar:
         x, y = s.expand_dims(m, x, 0), s.expand_dims(m, y, 0)
     shape = (*x.shape, 2)
+    whole = x.h.node
+    if whole is not None and whole.name == "tt.split" and whole.results == (x.h, y.h) and m.release >= (3, 9):
+        return Tensor(whole.operands[0], x.dt, shape)
     node = m.b.emit("tt.join", (x.h, y.h), (type_of(x.dt.element, shape),))
     made = Tensor(node.results[0], x.dt, shape)
     return reshaped(m, made, (2,)) if scalar else made
@@ -149,6 +152,9 @@ def split(m: Machine, a: Any) -> tuple[Tensor, Tensor]:
     if flat:
         x = s.expand_dims(m, x, 0)
     shape = x.shape[:-1]
+    inner = x.h.node
+    if inner is not None and inner.name == "tt.join" and m.release >= (3, 9):
+        return Tensor(inner.operands[0], x.dt, shape), Tensor(inner.operands[1], x.dt, shape)
     type_ = type_of(x.dt.element, shape)
     node = m.b.emit("tt.split", (x.h,), (type_, type_))
     left, right = (Tensor(h, x.dt, shape) for h in node.results)
@@ -163,9 +169,7 @@ def cat(m: Machine, input: Any, other: Any, can_reorder: Any = False, dim: Any =
                 "type", "tl.cat that may reorder takes one-dimensional tensors", left=x.shape, right=y.shape
             )
         shape: Shape = (x.shape[0] + y.shape[0],)
-        return Tensor(
-            m.b.emit("tt.cat", (x.h, y.h), (type_of(x.dt.element, shape),)).results[0], x.dt, shape
-        )
+        return Tensor(m.b.emit("tt.cat", (x.h, y.h), (type_of(x.dt.element, shape),)).results[0], x.dt, shape)
     if m.release < (3, 7):
         raise Refused("type", "tl.cat needs can_reorder=True in this release")
     rank = len(x.shape)

@@ -11,8 +11,8 @@ from tritonlint.kernel import dtypes as d
 from tritonlint.kernel import ir
 from tritonlint.kernel.cleanup import clean
 from tritonlint.kernel.combine import combine
-from tritonlint.kernel.cse import merge_equal
 from tritonlint.kernel.creation import check_shape
+from tritonlint.kernel.cse import merge_equal
 from tritonlint.kernel.dtypes import DType
 from tritonlint.kernel.freeze import Freezer
 from tritonlint.kernel.graph import Val, type_of
