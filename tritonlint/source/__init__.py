@@ -25,8 +25,9 @@ def plans(module: Module, platform: Platform) -> tuple[LaunchPlan, ...]:
     return read_plans(module, platform).plans
 
 
-def read_plans(module: Module, platform: Platform) -> Reading:
-    """The same, with what could not be resolved and why."""
+def read_plans(module: Module, platform: Platform, unreached: bool = False) -> Reading:
+    """The same, with what could not be resolved and why, and with `unreached` also the launches that the platform
+    rules out."""
     from tritonlint.source.reading import read_plans as read_all
 
-    return read_all(module, platform)
+    return read_all(module, platform, unreached=unreached)

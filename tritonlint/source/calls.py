@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from tritonlint.source.interpreter import Arguments, Interpreter
 
 
-HELPER_STEPS = 3000  # of a helper in another file, while launches are looked for
+HELPER_STEPS = 1500  # of a helper in another file, while launches are looked for
+OWN_HELPER_STEPS = 6000  # of one in the same file: it may launch
 
 
 def builtin(interp: Interpreter, name: str) -> Any:
@@ -103,17 +104,27 @@ def read_arguments(interp: Interpreter, node: ast.Call, frame: Frame) -> Argumen
             result.positional.extend(items)
             result.positional_nodes.extend([argument] * len(items))
             continue
-        result.positional.append(interp.evaluate(argument, frame))
+        result.positional.append(_argument(interp, argument, frame))
         result.positional_nodes.append(argument)
     module = frame.environment.module
     for keyword in node.keywords:
-        value = interp.evaluate(keyword.value, frame)
+        value = _argument(interp, keyword.value, frame)
         if keyword.arg is not None:
             result.keywords[keyword.arg] = value
             result.keyword_origins[keyword.arg] = Origin(module.path, module.span(keyword.value))
             continue
         _splat(result, value, Origin(module.path, module.span(keyword.value)))
     return result
+
+
+def _argument(interp: Interpreter, node: ast.expr, frame: Frame) -> Any:
+    """One argument. In a function that launches, one that raises is unknown and does not hide the launch."""
+    if not frame.lenient or frame.trying:
+        return interp.evaluate(node, frame)
+    try:
+        return interp.evaluate(node, frame)
+    except Raised:
+        return interp.symbol(("failed", id(node)), f"{ast.unparse(node)[:40]} could not be evaluated")
 
 
 def _splat(result: Arguments, value: Any, origin: Origin) -> None:
@@ -311,7 +322,7 @@ def call_function(interp: Interpreter, function: Function, arguments: Arguments)
 
 def _limited(interp: Interpreter, function: Function, arguments: Arguments) -> Any:
     """While launches are looked for, a helper may cost only so much: its answer is then unknown."""
-    allowed = interp.steps if _is_own(interp, function) else min(interp.steps, HELPER_STEPS)
+    allowed = min(interp.steps, OWN_HELPER_STEPS if _is_own(interp, function) else HELPER_STEPS)
     kept = interp.steps - allowed
     interp.steps = allowed
     depth, path = interp.depth, interp.path

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonlint.source.guards import ANYWHERE, Path
 from tritonlint.source.module import Module
-from tritonlint.source.objects import MISSING, Dict, Function, Instance, List, Set
+from tritonlint.source.objects import MISSING, Dict, Function, Instance, List, OutOfBudget, Set
 
 if TYPE_CHECKING:
     from tritonlint.source.interpreter import Interpreter
@@ -100,6 +100,7 @@ class Environment:
         self._state: dict[int, str] = {}  # statement -> "running", "done"
         self._running: dict[int, Frame] = {}
         self._later: dict[str, Any] = {}
+        self._exhausted: set[int] = set()  # statements that cost too much
 
     def lookup(self, name: str) -> Any:
         """The value of a module-level name at the present time; MISSING where nothing binds it."""
@@ -161,8 +162,10 @@ class Environment:
         return MISSING
 
     def settle(self, number: int) -> None:
-        """Evaluates a top-level statement for what it defines."""
+        """Evaluates a top-level statement for what it defines. Raises OutOfBudget where it costs too much."""
         self._run(number)
+        if number in self._exhausted:
+            raise OutOfBudget
 
     def values(self) -> list[Any]:
         """All values that evaluated statements bound, in the order of the statements."""
@@ -180,12 +183,19 @@ class Environment:
         outer_now, self.now = self.now, number
         interpreter = self.interpreter
         outer_path, interpreter.path = interpreter.path, ANYWHERE
+        # What a module does once is not charged to the site that happens to ask first.
+        outer_steps, interpreter.steps = interpreter.steps, interpreter.allowance()
+        granted = interpreter.steps
         try:
             self._carry(statement, frame, number)
             interpreter.run_top_level(statement, frame)
+        except OutOfBudget:
+            self._exhausted.add(number)
         finally:
             self.now = outer_now
             interpreter.path = outer_path
+            interpreter.reserve -= granted - max(interpreter.steps, 0)
+            interpreter.steps = outer_steps
             self._state[number] = "done"
             del self._running[number]
         for name, value in frame.env.items():
@@ -218,7 +228,7 @@ def copy_container(value: Any) -> Any:
     return value
 
 
-_CHANGING = frozenset(
+CHANGING = frozenset(
     {
         "append",
         "extend",
@@ -315,7 +325,7 @@ def _targets(target: ast.AST, names: dict[str, bool], full: bool) -> None:
 
 def _calls(node: ast.expr, names: dict[str, bool]) -> None:
     """The receiver of a statement like `name.append(...)`."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGING:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
         base: ast.AST = node.func.value
         while isinstance(base, (ast.Subscript, ast.Attribute)):
             base = base.value

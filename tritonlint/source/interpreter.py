@@ -17,6 +17,7 @@ from tritonlint.source.project import Project
 from tritonlint.source.sites import Platform
 
 SITE_STEPS = 60_000  # expression nodes that one site may evaluate: about 100 ms
+ALL_STEPS = 500_000  # of all module-level statements, of the file and of what it imports
 MAX_DEPTH = 40  # calls inside calls
 
 
@@ -42,11 +43,13 @@ class Interpreter:
         self.path: Path = ANYWHERE
         self.journal = Journal()
         self.steps = SITE_STEPS
+        self.reserve = ALL_STEPS
         self.depth = 0
         self.bindings: dict[Any, Any] = {}  # symbol key -> the value that a comment assumes
         self.launches: list[Any] | None = None  # records of launches, where they are looked for
         self.entry = ""  # the function that launches are looked for in
         self.slicer: Any = None
+        self.permissive = False  # branches that are decided against are looked at too
         self.ran: set[int] = set()  # ids of the functions that ran since launches are looked for
         self.environments: dict[str, Environment] = {}
         self.main = Environment(self, module)
@@ -77,6 +80,10 @@ class Interpreter:
         return Symbol(key, reason, low, high, power_of_two, multiple_of, kind)
 
     # -- running
+
+    def allowance(self) -> int:
+        """Steps for one module-level statement."""
+        return max(min(SITE_STEPS, self.reserve), 0)
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Any:
         self.steps -= 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.source import slices
-from tritonlint.source.environment import Environment, Frame
+from tritonlint.source.environment import CHANGING, Environment, Frame
 from tritonlint.source.guards import ANYWHERE, Path, choose, guard
 from tritonlint.source.kernels import Kernel, LaunchProxy
 from tritonlint.source.objects import (
@@ -285,6 +285,7 @@ class Runner:
             instance = Instance(owner)
             interp.memo[key] = instance
             init = owner.find("__init__")
+            changed = _changed_attributes(owner)
             if isinstance(init, Function) and getattr(node, "name", "") != "__init__":
                 saved, interp.launches = interp.launches, None
                 steps, interp.steps = interp.steps, min(interp.steps, 4000)
@@ -302,6 +303,12 @@ class Runner:
                     interp.slicer = slicer
                     interp.steps = steps - (before - max(interp.steps, 0))
                     interp.path = ANYWHERE
+            # None is what an attribute is before something else sets it.
+            for name in {*changed, *(name for name, value in instance.attributes.items() if value is None)}:
+                # What another method changes is not what `__init__` left.
+                if not isinstance(instance.attributes.get(name), Kernel):
+                    reason = f"self.{name} changes between calls"
+                    instance.attributes[name] = interp.symbol(("changed", id(owner), name), reason)
         return interp.memo[key]
 
     def _call(self, function: Function, launches: list[Launch]) -> Frame:
@@ -349,6 +356,26 @@ class Runner:
                 self.interp.path = ANYWHERE
                 inner = self._call(value, launches)
                 self._inner(inner, launches, depth + 1)
+
+
+def _changed_attributes(owner: Class) -> set[str]:
+    """Attributes of self that methods besides `__init__` assign or change in place."""
+    found: set[str] = set()
+    for method in owner.node.body:
+        if not isinstance(method, _FUNCTIONS) or method.name == "__init__" or not method.args.args:
+            continue
+        me = method.args.args[0].arg
+        for node in ast.walk(method):
+            target: ast.AST | None = None
+            if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
+                target = node
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
+                target = node.func.value
+            while isinstance(target, ast.Subscript):
+                target = target.value
+            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == me:
+                found.add(target.attr)
+    return found
 
 
 def unknown_arguments(interp: Interpreter, function: Function) -> dict[str, Any]:

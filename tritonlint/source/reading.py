@@ -34,10 +34,14 @@ class Reading:
 
     plans: tuple[LaunchPlan, ...]
     problems: tuple[Problem, ...] = ()
+    unreached: tuple[LaunchPlan, ...] = ()  # launches that the platform or a default rules out, where asked for
 
 
-def read_plans(module: Module, platform: Platform, project: Project | None = None) -> Reading:
-    """Every kernel of the file with everything that reaches it. Never raises."""
+def read_plans(
+    module: Module, platform: Platform, project: Project | None = None, unreached: bool = False
+) -> Reading:
+    """Every kernel of the file with everything that reaches it; with `unreached` also the launches that cannot be
+    reached on this platform (behind `if not is_hip(): return`). Never raises."""
     if module.file.kind == "tuned":
         from tritonlint.source.tuned import read_tuned
         from tritonlint.source.tuned_plans import tuned_plans
@@ -47,7 +51,7 @@ def read_plans(module: Module, platform: Platform, project: Project | None = Non
     if not module.statements or not _of_interest(module):
         return Reading(())
     with _deep_recursion():
-        return _Reader(module, platform, project).read()
+        return _Reader(module, platform, project).read(unreached)
 
 
 def _of_interest(module: Module) -> bool:
@@ -75,7 +79,7 @@ class _Reader:
         self.planner = Planner(self.interp, self.assumptions)
         self.problems: list[Problem] = []
 
-    def read(self) -> Reading:
+    def read(self, unreached: bool) -> Reading:
         kernels = self._kernels()
         runner = Runner(self.interp, self._host_names)
         launches: list[Launch] = []
@@ -93,7 +97,22 @@ class _Reader:
                 )
             )
         plans = self._plans(kernels, launches)
-        return Reading(tuple(plans), tuple(self.problems))
+        ruled_out = self._unreached(runner, launches) if unreached else []
+        return Reading(tuple(plans), tuple(self.problems), tuple(ruled_out))
+
+    def _unreached(self, runner: Runner, launches: list[Launch]) -> list[LaunchPlan]:
+        """Launches of branches that are decided against."""
+        reached = {id(launch.node) for launch in launches}
+        open_ = {key for key in runner.launch_ids if key not in reached}
+        found: list[Launch] = []
+        self.interp.permissive = True
+        try:
+            for entry in runner.found:
+                if any(id(node) in open_ for node in ast.walk(entry.node)):
+                    found.extend(launch for launch in runner.run(entry) if id(launch.node) in open_)
+        finally:
+            self.interp.permissive = False
+        return [plan for plan in self._plans([], found) if plan.launch is not None]
 
     def _host_names(self, node: ast.AST) -> dict[str, Any]:
         """Values that a comment on a host function assumes for its names."""

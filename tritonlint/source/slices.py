@@ -206,7 +206,7 @@ def _uses(statement: ast.stmt) -> tuple[set[str], set[str]]:
                 stored.add(base.id)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             root: ast.AST = node.func.value
-            if isinstance(root, ast.Name) and node.func.attr in _CHANGING:
+            if isinstance(root, ast.Name) and node.func.attr in CHANGING:
                 stored.add(root.id)
         elif isinstance(node, ast.alias):
             stored.add((node.asname or node.name).split(".")[0])
@@ -215,7 +215,7 @@ def _uses(statement: ast.stmt) -> tuple[set[str], set[str]]:
     return stored, loaded
 
 
-_CHANGING = frozenset(
+CHANGING = frozenset(
     {"append", "extend", "insert", "update", "setdefault", "pop", "remove", "add", "sort", "clear"}
 )
 
