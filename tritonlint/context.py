@@ -16,9 +16,11 @@ from tritonlint.launch_model import OPTION_NAMES, Model
 from tritonlint.lint import FileStats
 from tritonlint.rule import EstimateOf
 from tritonlint.settings import Settings, SettingsError
-from tritonlint.source import parse_file, plans, read
+from tritonlint.source import parse_file, read
 from tritonlint.source.comments import Suppression
 from tritonlint.source.problem import Problem
+from tritonlint.source.project import Project
+from tritonlint.source.reading import read_plans
 from tritonlint.source.sites import Candidate, LaunchPlan
 from tritonlint.source.values import Known
 from tritonlint.targets import Targets, named_gpu, platform
@@ -33,6 +35,7 @@ class FileWork:
         self.settings = settings
         self.targets = targets
         self.module = parse_file(read(path, data))
+        self._project = Project(path)
         self.model = Model(targets.triton, settings.default_types, self.module.text)
         self._plans: dict[str, dict[_Key, LaunchPlan]] = {}
         self._contexts: tuple[PlanContext, ...] | None = None
@@ -59,8 +62,9 @@ class FileWork:
 
     def plans_on(self, gpu: GpuProfile) -> dict[_Key, LaunchPlan]:
         if gpu.name not in self._plans:
-            found = plans(self.module, platform(gpu, self.targets.triton))
-            self._plans[gpu.name] = {_key(plan): plan for plan in found}
+            found = read_plans(self.module, platform(gpu, self.targets.triton), self._project)
+            self._plans[gpu.name] = {_key(plan): plan for plan in found.plans}
+            self._problems += [problem for problem in found.problems if problem not in self._problems]
         return self._plans[gpu.name]
 
     def _make(self) -> Iterator[PlanContext]:
