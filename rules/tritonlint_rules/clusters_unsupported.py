@@ -23,7 +23,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
     for listed in all_entries(context):
         for group in by_config(listed):
             entry = group[0]
-            known = [possible_ints(one.of.candidate.num_ctas) for one in group]
+            known = [one for each in group if (one := possible_ints(each.of.candidate.num_ctas))]
             for ctas in dict.fromkeys(number for numbers in known for number in numbers):
                 verdict = _verdict(entry.gpu, ctas, context.triton)
                 if verdict is None:

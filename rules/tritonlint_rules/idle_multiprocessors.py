@@ -36,13 +36,14 @@ def _drafts(context: Context) -> Iterator[Draft]:
             continue
         grid = known_grid(entry.of.candidate) or ()
         unit = "SMs" if entry.gpu.vendor == "nvidia" else "CUs"
+        shape = f" ({shape_text(grid)})" if len(grid) > 1 else ""
         at_most = "at most " if len({count for count, _ in counts}) > 1 else ""
         yield Draft(
             place=of_grid(entry.plan),
             severity="info",
             certainty="likely" if entry.of.candidate.assumptions or entry.plan.assumed else "proven",
             message=(
-                f"{at_most}{counted(most, 'program')} ({shape_text(grid)}) on the {sms} {unit} of {{gpus}}: "
+                f"{at_most}{counted(most, 'program')}{shape} on the {sms} {unit} of {{gpus}}: "
                 f"{sms - most} stay idle ({percent(1 - most / sms)})"
             ),
             gpu=entry.gpu,

@@ -29,7 +29,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
         for groups in by_place(by_config(listed)):
             for group in groups:
                 entry = group[0]
-                known = [possible_ints(one.of.candidate.num_stages) for one in group]
+                known = [one for each in group if (one := possible_ints(each.of.candidate.num_stages))]
                 if not any(0 in numbers for numbers in known):
                     continue
                 edit = edit_value(context, entry, "num_stages", 1)

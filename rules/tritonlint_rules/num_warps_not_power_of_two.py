@@ -23,10 +23,8 @@ def _drafts(context: Context) -> Iterator[Draft]:
         for groups in by_place(by_config(listed)):
             for group in groups:
                 entry = group[0]
-                options = [
-                    one for each in group for one in possible_ints(each.of.candidate.num_warps) or (None,)
-                ]
-                bad = [warps for warps in options if warps is not None and (warps < 1 or warps & (warps - 1))]
+                options = [one for each in group for one in possible_ints(each.of.candidate.num_warps)]
+                bad = [warps for warps in options if warps < 1 or warps & (warps - 1)]
                 if not bad:
                     continue
                 warps = bad[0]
@@ -76,9 +74,9 @@ RULE = Rule(
         ),
         samples.miss(
             samples.launched_scale("BLOCK=1024, num_warps=w").replace(
-                "def run(x, y, n)", "def run(x, y, n, w=6)"
+                "def run(x, y, n)", "def run(x, y, n, w)"
             ),
-            "a default that callers may change",
+            "the caller says how many",
         ),
     ),
     invalid=(

@@ -65,7 +65,7 @@ def _draft(wasted: list[list[Entry]], of: int) -> Draft:
         message=(
             f"num_stages has no effect on {{gpus}}, {reason}: {counted(superfluous, 'config')} of {of} "
             f"{'is' if superfluous == 1 else 'are'} compiled and timed for nothing "
-            f"({config_text(config.kwargs)}, num_stages={stages})"
+            f"({config_text({**config.kwargs, 'num_warps': config.num_warps})}, num_stages={stages})"
         ),
         gpu=first.gpu,
         estimate=first.of.estimate,

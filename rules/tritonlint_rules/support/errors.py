@@ -17,6 +17,7 @@ from tritonlint_rules.support.survey import (
     by_config,
     by_place,
     in_all,
+    known,
     list_certainty,
     lower,
 )
@@ -79,7 +80,7 @@ def _first(group: list[Entry], kinds: frozenset[str]) -> tuple[Entry, CompileErr
         for error in entry.of.trace.errors[:1]
         if error.kind in kinds
     ]
-    return (*found[0], in_all(group, found)) if found else None
+    return (*found[0], in_all(known(group), found)) if found else None
 
 
 def _of_the_kernel(entry: Entry) -> bool:

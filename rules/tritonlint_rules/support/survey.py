@@ -119,7 +119,7 @@ def worst(group: Sequence[Entry], resource: Resource) -> Over | None:
     if not found:
         return None
     entry, overrun = max(found, key=lambda pair: (pair[1].sure, pair[1].need))
-    return Over(entry, overrun, in_all(group, found))
+    return Over(entry, overrun, in_all(known(group) or group, found))
 
 
 def never_runs(entry: Entry) -> bool:
@@ -160,10 +160,20 @@ def list_certainty(entry: Entry) -> Certainty:
     return "proven"
 
 
+def known(group: Sequence[Entry]) -> list[Entry]:
+    """The candidates of which something is known: an estimate, or that they do not compile."""
+    return [
+        entry
+        for entry in group
+        if entry.of.estimate is not None or (entry.of.trace is not None and entry.of.trace.errors)
+    ]
+
+
 def in_all(group: Sequence[object], found: Sequence[object]) -> Certainty:
     """A launch may be reached with several values (a default, the branches of a condition that was not
-    decided). What holds for some of them only is `possible`: they may be the ones that never come."""
-    return "proven" if len(found) == len(group) else "possible"
+    decided). What holds for some of those that are known only is `possible`: they may be the ones that
+    never come."""
+    return "proven" if len(found) >= len(group) else "possible"
 
 
 def assumptions(entry: Entry) -> tuple[str, ...]:
