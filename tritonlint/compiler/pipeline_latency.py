@@ -50,7 +50,7 @@ def is_beneficial(op: GOp, axis: Axis, release: Release, *, filter_small: bool =
         return "a thread would move less than 4 bytes at once"
     if not result.is_tensor:
         return ""
-    if operand_encoding(result)[1]:
+    if operand_encoding(result, release)[1]:
         return "its users need different shared layouts"
     allocs = alloc_users(result)
     if allocs:

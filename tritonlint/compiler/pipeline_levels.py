@@ -52,7 +52,6 @@ from tritonlint.compiler.pipeline_schedule import (
 )
 from tritonlint.compiler.releases import Release
 
-
 Machine = tuple[int, int, int]
 """Warps of a CTA, lanes of a warp, CTAs of a cluster."""
 
@@ -134,7 +133,7 @@ def _is_wgmma_load(op: GOp) -> bool:
 
 
 def _memory_layouts(
-    entries: list[tuple[GOp, int, GOp]], axis: Axis, reasons: dict[GOp, str]
+    entries: list[tuple[GOp, int, GOp]], axis: Axis, release: Release, reasons: dict[GOp, str]
 ) -> dict[GOp, _Load]:
     """The loads that can be pipelined, with the encoding of their buffers."""
     found: dict[GOp, _Load] = {}
@@ -158,7 +157,7 @@ def _memory_layouts(
                 entry.is_wgmma = True
                 entry.encoding = next(iter(op.result.uses)).result.encoding
             elif use.name == "tt.dot":
-                entry.encoding, incompatible = operand_encoding(op.result)
+                entry.encoding, incompatible = operand_encoding(op.result, release)
                 if incompatible:
                     reasons[op] = "its users need different shared layouts"
                     continue
@@ -168,7 +167,7 @@ def _memory_layouts(
         if entry.encoding is None and use.name != "ttng.warp_group_dot":
             allocs = alloc_users(op.result)
             if all(alloc.result.encoding == allocs[0].result.encoding for alloc in allocs):
-                entry.encoding = shared_encoding(op)
+                entry.encoding = shared_encoding(op, release)
                 if op.name == "tt.load":
                     entry.layout = axis.coalesced_layout(op)
         if entry.encoding is None:
@@ -188,7 +187,7 @@ def pipeline_levels(loop: GOp, stages: int, axis: Axis, release: Release, machin
             if level >= stages - 1:
                 reasons[op] = f"num_stages={stages} leaves no stage for a load behind a load"
         entries = [entry for entry in entries if entry[1] < stages - 1]
-    kept = _memory_layouts(entries, axis, reasons)
+    kept = _memory_layouts(entries, axis, release, reasons)
     if not kept:
         return result
     schedule, roots = _schedule_loads(entries, kept, stages)

@@ -15,7 +15,6 @@ from tritonlint.compiler.encodings import (
     CtaLayout,
     Distributed,
     DotOperand,
-    Linear,
     NvidiaMma,
     NvmmaShared,
     Shared,
@@ -25,8 +24,14 @@ from tritonlint.compiler.encodings import (
     shape_per_cta,
 )
 from tritonlint.compiler.graph import GOp, GValue
-from tritonlint.compiler.layout_properties import order_for_memory, order_of
-from tritonlint.compiler.linear import log2
+from tritonlint.compiler.layout_properties import (
+    contig_per_thread_of,
+    order_for_memory,
+    order_of,
+    thread_order_of,
+)
+from tritonlint.compiler.linear import dim_offsets, log2
+from tritonlint.compiler.releases import Release
 from tritonlint.compiler.to_linear import to_linear
 from tritonlint.kernel.ir import bits_of
 
@@ -200,21 +205,26 @@ def swizzled_for_operand(
 ) -> SwizzledShared:
     """The swizzled encoding from which an operand of mma.sync is read without bank conflicts; the plain one
     for an operand without a tensor core."""
-    parent = operand.parent
-    if not isinstance(parent, NvidiaMma):
+    if not isinstance(operand.parent, NvidiaMma):
         return SwizzledShared(1, 1, 1, order, cta)
+    return _swizzled(operand.op_idx, operand.k_width, shape, order, cta, bits)
+
+
+def _swizzled(
+    op_idx: int, k_width: int, shape: Shape, order: Shape, cta: CtaLayout | None, bits: int
+) -> SwizzledShared:
     depth = shape_per_cta(shape, cta)[order[0]]
     per_phase = max(1024 // (bits * depth), 1)
     stride = 4 if bits == 64 else 8
-    vector = 4 * operand.k_width
-    k_dim = len(order) - 1 if operand.op_idx == 0 else len(order) - 2
+    vector = 4 * k_width
+    k_dim = len(order) - 1 if op_idx == 0 else len(order) - 2
     if order[0] != k_dim:
         vector, stride = stride, vector
     phases = max(min(stride, 1024 // (vector * bits)), 1)
     return SwizzledShared(vector, per_phase, max(phases // per_phase, 1), order, cta)
 
 
-def operand_encoding(value: GValue) -> tuple[SwizzledShared | None, bool]:
+def operand_encoding(value: GValue, release: Release) -> tuple[SwizzledShared | None, bool]:
     """The shared encoding that suits all users of a tensor or descriptor where all of them read dot operands,
     and whether their wishes contradict (getSharedEncIfAllUsersAreDotEnc)."""
     found: SwizzledShared | None = None
@@ -226,13 +236,13 @@ def operand_encoding(value: GValue) -> tuple[SwizzledShared | None, bool]:
             if not isinstance(result.encoding, SwizzledShared):
                 return None, False
             wanted: SwizzledShared | None = result.encoding
-            inner, incompatible = operand_encoding(result)
+            inner, incompatible = operand_encoding(result, release)
             if inner is None:
                 return None, incompatible
         else:
             if user.name not in ("ttg.local_load", "ttg.convert_layout"):
                 return None, False
-            wanted = _wanted_by(value, result)
+            wanted = _wanted_by(value, result, release)
             if wanted is None:
                 return None, False
         if found is not None and found != wanted:
@@ -241,16 +251,50 @@ def operand_encoding(value: GValue) -> tuple[SwizzledShared | None, bool]:
     return found, False
 
 
-def _wanted_by(value: GValue, result: GValue) -> SwizzledShared | None:
+def _wanted_by(value: GValue, result: GValue, release: Release) -> SwizzledShared | None:
     encoding = result.encoding
     if isinstance(encoding, DotOperand):
         order = memory_order(value)
         return swizzled_for_operand(
             encoding, value.shape, order, cta_of(encoding), bits_of(value.type.element)
         )
-    if isinstance(encoding, Linear):
+    if not release.operands_by_lanes:
         return None
-    return None
+    return _like_operand(encoding, result.shape, cta_of(value.encoding), bits_of(value.type.element))
+
+
+@lru_cache(maxsize=4096)
+def _like_operand(
+    encoding: Distributed, shape: Shape, cta: CtaLayout | None, bits: int
+) -> SwizzledShared | None:
+    """The swizzled encoding for a layout whose lanes lie as in a tile of mma.sync (swizzleDotOperandLike):
+    registers and four lanes along one dimension, eight lanes along the other."""
+    order = thread_order_of(encoding, shape)
+    if len(order) < 2:
+        return None
+    last, second = len(order) - 1, len(order) - 2
+    rest = tuple(reversed(range(second)))
+    if order == (last, second, *rest):
+        op_idx = 0
+    elif order == (second, last, *rest):
+        op_idx = 1
+    else:
+        return None
+    width = contig_per_thread_of(encoding, shape)[order[0]]
+    layout = to_linear(encoding, shape)
+    offsets = dim_offsets(layout.shape)
+    inner, outer = offsets[order[0]], offsets[order[1]]
+    registers = tuple(1 << (inner + bit) for bit in range(log2(width)))
+    lanes = tuple(1 << (inner + log2(width) + bit) for bit in range(2)) + tuple(
+        1 << (outer + bit) for bit in range(3)
+    )
+    if layout.register[: len(registers)] != registers or layout.lane[:5] != lanes:
+        return None
+    tile = sum(registers) | sum(lanes)
+    left = (*layout.register[len(registers) :], *layout.lane[5:], *layout.warp, *layout.block)
+    if any(basis & tile for basis in left):
+        return None
+    return _swizzled(op_idx, width, shape, order, cta, bits)
 
 
 def memory_order(value: GValue) -> Shape:
@@ -304,14 +348,14 @@ def descriptor_encoding(op: GOp) -> Shared:
     return nvmma_default(tile.shape, order, tile.type.element, cta_of(tile.encoding))
 
 
-def shared_encoding(op: GOp) -> Shared:
+def shared_encoding(op: GOp, release: Release) -> Shared:
     """The encoding of the buffers of a pipelined load (getSharedEncoding)."""
     result = op.result
     if op.name in TMA_LOADS:
         return descriptor_encoding(op)
     for user in alloc_users(result):
         return user.result.encoding  # type: ignore[no-any-return]
-    wanted, _ = operand_encoding(result)
+    wanted, _ = operand_encoding(result, release)
     if wanted is not None:
         return wanted
     return SwizzledShared(1, 1, 1, order_of(result.encoding, result.shape), cta_of(result.encoding))

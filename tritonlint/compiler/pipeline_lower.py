@@ -146,7 +146,7 @@ def find_async_loads(loop: GOp, schedule: Schedule, axis: Axis, release: Release
             encoding = SwizzledShared(1, 1, 1, (0,))
             possible = result.type.bits >= 32
         else:
-            encoding = shared_encoding(op)
+            encoding = shared_encoding(op, release)
             vector = copy_vector_bytes(result.encoding, encoding, result.shape, result.type.element)
             wide_enough = not release.pipelines_scalar_loads or (
                 op.name == "tt.load" and async_width_bits(op, axis) >= 32

@@ -80,7 +80,7 @@ def _can_be_async(load: GOp, release: Release) -> bool:
     if load.name in TMA_LOADS:
         return not release.tma_stage_multiple or stage_is_aligned(load)
     result = load.result
-    encoding = shared_encoding(load)
+    encoding = shared_encoding(load, release)
     return copy_vector_bytes(result.encoding, encoding, result.shape, result.type.element) >= 4
 
 

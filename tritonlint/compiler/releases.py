@@ -81,6 +81,7 @@ class Release:
     reduce_scratch: Literal["by_axis_kind", "per_warp", "swizzled"] = "by_axis_kind"
     scan_free_in_one_warp: bool = False
     linear_scan: bool = False  # sizes are read from the linear layout
+    scan_drops_copies: bool = False  # registers that hold copies do not count
     atomic_scalar_always: bool = True  # a scalar atomic takes an element even if its result is not used
     atomic_tensor: bool = False  # a tensor whose result is held in copies takes its own size
     atomic_shuffles: bool = False  # copies inside a warp are shuffled
@@ -123,6 +124,13 @@ class Release:
         False  # conversions are removed once before clusters are planned for locality
     )
     splits_joined_tmem_stores: bool = False  # stores of joined halves to tensor memory are split
+    existing_values: Literal["when_rewriting", "followed", "end_slices", "left_out"] = (
+        "when_rewriting"  # what a slice backwards does at a value that exists in the encoding it needs
+    )
+    hoisting_is_weighed: bool = False  # conversions move above an extension only where that is cheaper
+    remat_follows_regions: bool = (
+        False  # values that only feed carried values of the slice count as used in it
+    )
 
     # Software pipelining.
     pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
@@ -134,6 +142,7 @@ class Release:
     pipelines_scalar_loads: bool = False  # of 32 bits and more
     pipeline_roots: tuple[str, ...] = ()  # operations besides dots from which loads are looked for
     pipeline_extra_buffer: Literal["matrix_layout", "wgmma"] = "matrix_layout"  # which loads get one more
+    operands_by_lanes: bool = False  # layouts whose lanes lie as in an operand count as operands
     late_use_needs_buffer: bool = False  # a use in a later cluster counts as one stage later
     tma_stage_multiple: bool = False  # a descriptor load's stage must be a multiple of 128 bytes
     tcgen05_flag_through_loop: bool = (
@@ -230,6 +239,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_pipeliner": "streams",
     }),
     (3, 3, {
+        "existing_values": "followed",
         "amd_hoists_conversions": True,
         "wgmma_left_in_registers": True,
         "amd_chain": "head_tail",
@@ -259,6 +269,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "allocation_largest_first": True,
     }),
     (3, 4, {
+        "operands_by_lanes": True,
         "splits_joined_tmem_stores": True,
         "nvmma_alignment_by_swizzle": True,
         "amd_fuses_loops": True,
@@ -270,6 +281,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "carried_share_cluster": False,
     }),
     (3, 5, {
+        "scan_drops_copies": True,
         "axis_remainder_needs_constant": True,
         "coalesces_descriptors": True,
         "amd_transposed": "not_broadcast",
@@ -310,6 +322,8 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_small_loads": ("gfx950", "gfx11", "gfx120"),
     }),
     (3, 7, {
+        "hoisting_is_weighed": True,
+        "existing_values": "end_slices",
         "coalesces_last_dim_first": True,
         "amd_sinks_conversions": True,
         "tcgen05_n_multiple": 8,
@@ -317,6 +331,8 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "tcgen05_flag_through_loop": True,
     }),
     (3, 8, {
+        "remat_follows_regions": True,
+        "existing_values": "left_out",
         "atomics_have_own_width": True,
         "axis_follows_reshape": True,
         "axis_clamps": True,
