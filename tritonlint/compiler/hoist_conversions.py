@@ -71,9 +71,10 @@ def _above_extension(pass_: Rematerialization, convert: GOp, disable_splitting: 
     source = infer_src(extension, encoding)
     if source is None:
         return False
-    cost = convert_cost(extension.operands[0], source, pass_.release)
-    if not pass_.is_beneficial(convert, slice_, cost, disable_splitting):
-        return False
+    if pass_.release.hoisting_is_weighed:
+        cost = convert_cost(extension.operands[0], source, pass_.release)
+        if not pass_.is_beneficial(convert, slice_, cost, disable_splitting):
+            return False
     old = extension.results[0]
     new_source = extension.operands[0]
     if not (

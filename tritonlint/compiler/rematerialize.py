@@ -38,6 +38,7 @@ _EXPENSIVE_MATH = frozenset(
     }
 )  # fmt: skip
 _STEPS = 20_000
+_NONE: dict[Distributed, GValue] = {}
 
 
 class Slice:
@@ -152,6 +153,7 @@ class Rematerialization:
                 queue.append(key)
 
         layout, values = slice_.layout, slice_.values
+        mode = self.release.existing_values
         enqueue(root[0], root[1], encoding)
         steps = 0
         while queue:
@@ -166,12 +168,23 @@ class Rematerialization:
                 return False
             if value.encoding == wanted:
                 continue
-            if self.existing_conversion(user, value, wanted, slice_):
+            if mode == "left_out" and self.existing_conversion(user, value, wanted, slice_):
                 continue
             op = value.op
             if op is not None and op.name in ("scf.for", "scf.while"):
                 return False
             values[value] = None
+            if mode in ("followed", "end_slices"):
+                existing = self.remats.get(value, _NONE).get(wanted)
+                if existing is not None and _defined_before(existing, user):
+                    if mode == "end_slices":
+                        continue
+                    if layout.setdefault(existing, wanted) != wanted:
+                        return False
+                    values[existing] = None
+                    value, op = existing, existing.op
+                    if op is not None and op.name in ("scf.for", "scf.while"):
+                        return False
             if op is None:
                 block = value.block
                 if (
@@ -231,6 +244,8 @@ class Rematerialization:
         trial = slice_.copy()
         if not self.backward_slice(root, encoding, trial, stop):
             return False
+        if not trial.values and not self.release.hoisting_takes_existing:
+            return False
         for value in trial.values:
             if value.op is not None and not can_be_rematerialized(value.op, self.graph):
                 return False
@@ -242,10 +257,18 @@ class Rematerialization:
     def rewrite_slice(self, slice_: Slice, convert: GOp, mapping: dict[GValue, GValue]) -> None:
         """Repeat the slice in its new encodings, and let the users of `convert` take that."""
         layout, values = slice_.layout, slice_.values
-        for value, encoding in layout.items():
-            remat = slice_.existing.get((value, encoding))
-            if remat is not None:
-                mapping[value] = remat
+        if self.release.existing_values == "left_out":
+            for value, encoding in layout.items():
+                remat = slice_.existing.get((value, encoding))
+                if remat is not None:
+                    mapping[value] = remat
+        else:
+            for value in list(values):
+                encoding = layout[value]
+                remat = value if value.encoding == encoding else self.remats.get(value, _NONE).get(encoding)
+                if remat is not None:
+                    mapping[value] = remat
+                    del values[value]
         wanted: dict[GOp, None] = {}
         yielded: dict[GOp, list[int]] = {}
         for value in values:
@@ -337,7 +360,7 @@ class Rematerialization:
             for user in value.uses:
                 if user is convert or user in ops:
                     continue
-                if self.flows_into_slice_only(value, user, slice_):
+                if self.release.remat_follows_regions and self.flows_into_slice_only(value, user, slice_):
                     continue
                 outside[value] = None
                 break
