@@ -55,7 +55,7 @@ def accelerate_matmul_amd(graph: Graph, options: Options, target: Target, releas
             continue
         if mfma_version(target.arch):
             _to_mfma(op, machine)
-        elif wmma_version(target.arch):
+        elif wmma_version(target.arch) in release.amd_wmma_versions:
             _to_wmma(op, machine)
     for op in [op for op in graph.walk() if op.name == "tt.dot"]:
         if isinstance(op.result.encoding, Blocked):

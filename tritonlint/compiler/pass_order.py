@@ -28,7 +28,6 @@ from tritonlint.compiler.pipeline_loads import Axis
 from tritonlint.compiler.reduce_duplication import reduce_data_duplication
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.remove_conversions import remove_conversions
-from tritonlint.compiler.reorder import reorder_instructions
 from tritonlint.compiler.target import Target
 from tritonlint.compiler.tensor_memory import hoist_accumulators, promote_left_operands
 from tritonlint.compiler.thread_locality import optimize_thread_locality
@@ -112,7 +111,7 @@ def _amd_memory(
     remove_conversions(graph, release)
     reduce_data_duplication(graph, target, release)
     if not release.amd_sinks_conversions:
-        reorder_instructions(graph, release)
+        sink_conversions(graph)
     canonicalize(graph)
     cse(graph)
     return report

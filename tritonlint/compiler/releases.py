@@ -164,6 +164,7 @@ class Release:
     amd_transposed_operands: bool = (
         False  # a chained dot with a transposed operand B reads it in other pieces
     )
+    amd_wmma_versions: tuple[int, ...] = (1,)
     amd_wmma_transposed: bool = False
     amd_hoists_conversions: bool = False  # of operands, out of loops
     amd_sinks_conversions: bool = False  # behind deallocations
@@ -223,6 +224,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 1, {}),
     (3, 2, {
+        "amd_wmma_versions": (1, 2),
         "axis_subtraction_descends": True,
         "amd_transposed": "always",
         "wgmma_min_k": True,
@@ -303,6 +305,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_linear_operands": True,
     }),
     (3, 6, {
+        "amd_wmma_versions": (1, 2, 3),
         "amd_splits_f32": True,
         "axis_constants_fill_shape": True,
         "axis_joins_by_contiguity": True,
