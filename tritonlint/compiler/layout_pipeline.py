@@ -29,6 +29,7 @@ from tritonlint.compiler.reorder import reorder_instructions
 from tritonlint.compiler.target import Target
 from tritonlint.compiler.thread_locality import optimize_thread_locality
 from tritonlint.compiler.to_ttgir import to_ttgir
+from tritonlint.compiler.unroll import unroll_loops
 
 
 def clean_ttir(graph: Graph, target: Target, release: Release) -> None:
@@ -38,6 +39,7 @@ def clean_ttir(graph: Graph, target: Target, release: Release) -> None:
     if release.reorders_broadcasts:
         reorder_broadcast(graph)
     cse(graph)
+    unroll_loops(graph)
 
 
 def layout_passes(

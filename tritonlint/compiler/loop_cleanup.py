@@ -138,7 +138,8 @@ def clean_loops(graph: Graph) -> bool:
     return any_change
 
 
-def _constant(value: GValue) -> int | None:
+def constant_of(value: GValue) -> int | None:
+    """The integer that a value is known to be, if it is."""
     op = value.op
     if op is not None and op.name == "arith.constant":
         number = op.attrs["value"]
@@ -159,7 +160,7 @@ def _inline(block: GBlock, before: GOp, args: list[GValue]) -> list[GValue]:
 
 
 def _for(op: GOp) -> bool:
-    lower, upper, step = (_constant(value) for value in op.operands[:3])
+    lower, upper, step = (constant_of(value) for value in op.operands[:3])
     if op.operands[0] is op.operands[1] or (lower is not None and upper is not None and lower >= upper):
         op.replace_with(op.operands[3:])
         return True
@@ -206,7 +207,7 @@ def _drop_carried(op: GOp) -> bool:
 
 
 def _if(op: GOp) -> bool:
-    condition = _constant(op.operands[0])
+    condition = constant_of(op.operands[0])
     then_block, else_block = op.blocks
     if condition is not None:
         block = then_block if condition else else_block
