@@ -10,6 +10,7 @@ from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
 from tritonlint_rules.support.places import of_launch, of_tuning_argument
 from tritonlint_rules.support.say import listed
+from tritonlint_rules.support.survey import all_entries, known
 
 CODE, NAME = "TL902", "unresolved-config"
 _ASSUME = "`# tritonlint: assume {}` on the line above says what to assume"
@@ -23,8 +24,8 @@ def _drafts(context: Context) -> Iterator[Draft]:
     plan = context.plan
     tuning = plan.tuning
     if tuning is not None and not tuning.resolved:
-        known = len(tuning.configs)
-        rest = f"; {known} of its configs are known and linted" if known else ""
+        count = len(tuning.configs)
+        rest = f"; {count} of its configs are known and linted" if count else ""
         yield Draft(
             place=of_tuning_argument(plan, tuning, "configs"),
             severity="info",
@@ -34,11 +35,10 @@ def _drafts(context: Context) -> Iterator[Draft]:
             ),
         )
         return
-    for gpu in context.gpus:
-        unknown: dict[str, None] = {}
-        for of in context.estimates(gpu):
-            if of.estimate is None and not (of.trace is not None and of.trace.errors):
-                unknown.update(dict.fromkeys(of.unknown))
+    for listed_entries in all_entries(context):
+        if not listed_entries or any(known([entry]) for entry in listed_entries):
+            continue  # what is known is judged
+        unknown = dict.fromkeys(reason for entry in listed_entries for reason in entry.of.unknown)
         if unknown:
             reasons = list(unknown)
             more = f" and {len(reasons) - 3} more" if len(reasons) > 3 else ""

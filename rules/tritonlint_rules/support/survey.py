@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,6 +11,7 @@ from tritonlint.finding import CERTAINTIES, Certainty
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.rule import Context, EstimateOf
 from tritonlint.source.sites import LaunchPlan
+from tritonlint.source.values import OneOf
 from tritonlint_rules.support.drafts import known_int
 from tritonlint_rules.support.places import Place, of_candidate
 
@@ -45,9 +47,36 @@ class Overrun:
     at_least: bool = False
 
 
+# A candidate whose values are one of a few stands for at most so many, in plans of so many candidates.
+_BRANCHES, _CANDIDATES = 4, 32
+
+
 def entries(context: Context, gpu: GpuProfile) -> list[Entry]:
     plan = context.plan_on(gpu)
-    return [Entry(gpu, plan, of) for of in context.estimates(gpu)]
+    estimates = context.estimates(gpu)
+    few = len(estimates) <= _CANDIDATES
+    return [
+        Entry(gpu, plan, each) for of in estimates for each in (_each_value(context, of) if few else (of,))
+    ]
+
+
+def _each_value(context: Context, of: EstimateOf) -> list[EstimateOf]:
+    """A candidate with every value that an undecided condition leaves, where these are few; else the
+    candidate."""
+    if of.estimate is not None or of.trace is not None:
+        return [of]
+    open_values = {
+        name: known.values for name, known in of.candidate.constants.items() if isinstance(known, OneOf)
+    }
+    count = 1
+    for values in open_values.values():
+        count *= len(values)
+    if not open_values or count > _BRANCHES:
+        return [of]
+    return [
+        context.retry(of, dict(zip(open_values, choice, strict=True)))
+        for choice in itertools.product(*open_values.values())
+    ]
 
 
 def all_entries(context: Context) -> Iterator[list[Entry]]:
