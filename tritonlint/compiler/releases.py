@@ -283,7 +283,6 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "carried_share_cluster": False,
     }),
     (3, 5, {
-        "scan_drops_copies": True,
         "axis_remainder_needs_constant": True,
         "coalesces_descriptors": True,
         "amd_transposed": "not_broadcast",
@@ -325,6 +324,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_small_loads": ("gfx950", "gfx11", "gfx120"),
     }),
     (3, 7, {
+        "scan_drops_copies": True,
         "hoisting_is_weighed": True,
         "existing_values": "end_slices",
         "coalesces_last_dim_first": True,

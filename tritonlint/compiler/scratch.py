@@ -191,7 +191,9 @@ def scan_scratch(
     if release.linear_scan:
         if not isinstance(encoding, Blocked):
             return 0  # not supported: the lowering fails
-        layout = to_linear(encoding, shape).without_broadcast_registers()
+        layout = to_linear(encoding, shape)
+        if release.scan_drops_copies:
+            layout = layout.without_broadcast_registers()
         contig = contig_per_thread(layout)
         lanes = bases_per_dim(layout.lane, layout.shape)
         warps = bases_per_dim(layout.warp, layout.shape)
