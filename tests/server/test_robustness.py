@@ -99,7 +99,7 @@ def test_a_burst_with_cancellations(client: Client) -> None:
     for step in range(500):
         client.change(URI, step + 2, insertion(0, 0, "# typed\n"))
         for method in ("textDocument/diagnostic", "textDocument/codeLens"):
-            numbers.append(client.request(method, {"textDocument": {"uri": URI}}))
+            numbers += [client.request(method, {"textDocument": {"uri": URI}})]
         if step % 3 == 0:
             client.notify("$/cancelRequest", {"id": numbers[-1]})
             client.notify("$/cancelRequest", {"id": numbers[-2]})
