@@ -11,7 +11,7 @@ from tritonlint.kernel.ir import Function, Value
 from tritonlint.rule import Context, Rule
 from tritonlint.source.sites import LaunchPlan
 from tritonlint_rules.support import samples
-from tritonlint_rules.support.callers import call_at, enclosing, expanded
+from tritonlint_rules.support.callers import assigned, call_at, enclosing, plain_number, returned
 from tritonlint_rules.support.drafts import Draft, config_values, findings
 from tritonlint_rules.support.memory import operations
 from tritonlint_rules.support.places import of_grid
@@ -88,35 +88,40 @@ def _of_entry(entry: Entry, counted: list[int | None]) -> Iterator[_Mismatch]:
 
 def _counted(context: Context, plan: LaunchPlan) -> list[int | None]:
     """For each axis, the number by which the grid divides a size: `cdiv(n, 128)`, `n // 128`, `(n + 127) //
-    128`. None where that is no literal: a name that the kernel is given as well cannot disagree."""
+    128`. None where that is no number that stands in the file: what the kernel is given as well cannot
+    disagree."""
     launch = plan.launch
     if launch is None or (launch.path and launch.path != context.path):
         return []
-    call = call_at(context.source, launch.span.line, launch.span.column)
+    line = launch.span.line
+    call = call_at(context.source, line, launch.span.column)
     if call is None or not isinstance(call.func, ast.Subscript):
         return []
-    grid: ast.expr = call.func.slice
-    function = enclosing(context.source, launch.span.line)
+    grid: ast.expr | None = call.func.slice
+    function = enclosing(context.source, line)
     if isinstance(grid, ast.Name) and function is not None:
-        grid = expanded(function, grid, launch.span.line, depth=1)
+        grid = assigned(function, grid.id, line) or returned(context.source, function, grid.id)
     if isinstance(grid, ast.Lambda):
         grid = grid.body
     if not isinstance(grid, ast.Tuple):
         return []
-    return [_divisor(axis) for axis in grid.elts]
+    return [_divisor(context.source, function, axis, line) for axis in grid.elts]
 
 
-def _divisor(node: ast.expr) -> int | None:
+def _divisor(
+    source: str, function: ast.FunctionDef | ast.AsyncFunctionDef | None, node: ast.expr, line: int
+) -> int | None:
     divisor: ast.expr | None = None
+    if isinstance(node, ast.Name) and function is not None:
+        node = assigned(function, node.id, line) or node
     if isinstance(node, ast.Call) and len(node.args) == 2 and not node.keywords:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if name in ("cdiv", "ceil_div", "ceildiv"):
             divisor = node.args[1]
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
         divisor = node.right
-    if isinstance(divisor, ast.Constant) and isinstance(divisor.value, int) and divisor.value > 0:
-        return divisor.value
-    return None
+    number = plain_number(source, function, divisor, line) if divisor is not None else None
+    return number if number is not None and number > 0 else None
 
 
 def _strides(function: Function) -> dict[int, int]:

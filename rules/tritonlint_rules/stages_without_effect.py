@@ -113,6 +113,14 @@ def _of_kernel(entry: Entry, function: Function) -> str | None:
     ]
     if not with_dot:
         return "no loop has a dot"
+    estimate = entry.of.estimate
+    if estimate is None or estimate.compiled is None or not estimate.shared_exact or _stages(entry) < 2:
+        return None
+    loads = [load for load in estimate.compiled.loads if load.in_loop]
+    if not any(load.buffers for load in loads) and not any(
+        dot.tensor_cores in ("wgmma", "tcgen05") for dot in estimate.compiled.dots
+    ):
+        return "no load of its loops is pipelined"
     return None
 
 

@@ -87,6 +87,51 @@ def expanded(function: ast.AST, node: ast.expr, before: int, depth: int = 4) -> 
     return result
 
 
+def returned(source: str, function: ast.AST, name: str) -> ast.expr | None:
+    """What a function of one return gives, defined in the function or at the top of the file."""
+    tree = _tree(source)
+    for scope in (function, tree):
+        for node in ast.iter_child_nodes(scope) if scope is not None else ():
+            if isinstance(node, ast.FunctionDef) and node.name == name:
+                given = [one.value for one in ast.walk(node) if isinstance(one, ast.Return)]
+                return given[0] if len(given) == 1 else None
+    return None
+
+
+def plain_number(source: str, function: ast.AST | None, node: ast.expr, before: int) -> int | None:
+    """A number as written, or a name that is bound to one once, in the function or at the top of the file."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, int) and not isinstance(node.value, bool) else None
+    if not isinstance(node, ast.Name):
+        return None
+    tree = _tree(source)
+    if function is not None:
+        arguments = getattr(function, "args", None)
+        if arguments is not None and any(
+            one.arg == node.id for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        ):
+            return None
+        bound = [
+            one
+            for one in ast.walk(function)
+            if isinstance(one, ast.Name) and one.id == node.id and isinstance(one.ctx, ast.Store)
+        ]
+        if bound:
+            value = assigned(function, node.id, before) if len(bound) == 1 else None
+            return plain_number(source, None, value, before) if isinstance(value, ast.Constant) else None
+    found = [
+        statement.value
+        for statement in (tree.body if tree is not None else ())
+        if isinstance(statement, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == node.id for target in statement.targets)
+    ]
+    return (
+        plain_number(source, None, found[0], before)
+        if len(found) == 1 and isinstance(found[0], ast.Constant)
+        else None
+    )
+
+
 def several_kernels(source: str, call: ast.Call, kernel: str) -> bool:
     """Whether the launched name is bound more than once in its function: which kernel it is may then go
     with other values that are not known here."""

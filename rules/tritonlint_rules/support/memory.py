@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from tritonlint.kernel.ir import Block, Function, Op, Value
 
+_LOADS = ("tt.load", "tt.descriptor_load")
+_STORES = ("tt.store", "tt.descriptor_store")
 _BUDGET = 200_000  # values looked at, for one kernel
 
 
@@ -38,8 +40,8 @@ def updates(function: Function) -> list[Update]:
     _collect(function.body, flow)
     arguments = {argument.value: argument.name for argument in function.arguments}
     roots = _Roots(flow, arguments)
-    loads = [op for op in flow.accesses if op.name == "tt.load"]
-    stores = [op for op in flow.accesses if op.name == "tt.store"]
+    loads = [op for op in flow.accesses if op.name in _LOADS]
+    stores = [op for op in flow.accesses if op.name in _STORES]
     found: list[Update] = []
     written = {roots.of(op.operands[0]) for op in stores}
     for op in flow.accesses:
@@ -66,11 +68,11 @@ def updates(function: Function) -> list[Update]:
         name = roots.of(store.operands[0])
         if not name or len(store.operands) < 2:
             continue
-        place = addresses.of(store.operands[0])
+        place = addresses.of_access(store)
         same = {
             load.results[0]
             for load in by_argument.get(name, ())
-            if load.results and addresses.of(load.operands[0]) == place
+            if load.results and addresses.of_access(load) == place
         }
         if same and _depends(flow, store.operands[1], same):
             found.append(Update(name, "store", store.line))
@@ -81,7 +83,7 @@ def _collect(block: Block, flow: _Flow) -> None:
     for op in block.ops:
         for result in op.results:
             flow.made_by[result] = op
-        if op.name in ("tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas"):
+        if op.name in (*_LOADS, *_STORES, "tt.atomic_rmw", "tt.atomic_cas"):
             flow.accesses.append(op)
         for inner in op.blocks:
             _collect(inner, flow)
@@ -134,7 +136,7 @@ class _Roots:
             if found:
                 return found
         op = self._flow.made_by.get(value)
-        if op is None or op.name in ("tt.load", "scf.for", "scf.if", "scf.while"):
+        if op is None or op.name in (*_LOADS, "scf.for", "scf.if", "scf.while"):
             return None  # a pointer read from memory is nobody's argument
         if op.name == "arith.select":
             return None
@@ -152,13 +154,20 @@ class _Addresses:
         self._numbers: dict[Value, int] = {}
         self._shapes: dict[object, int] = {}
 
+    def of_access(self, op: Op) -> tuple[int, ...]:
+        """The pointer; for a descriptor its offsets as well."""
+        if not op.name.startswith("tt.descriptor"):
+            return (self.of(op.operands[0]),)
+        places = op.operands[1:] if op.name in _LOADS else op.operands[2:]
+        return (self.of(op.operands[0]), *map(self.of, places))
+
     def of(self, value: Value) -> int:
         known = self._numbers.get(value)
         if known is not None:
             return known
         op = self._flow.made_by.get(value)
         key: object
-        if op is None or op.blocks or op.name in ("tt.load", "tt.atomic_rmw", "tt.atomic_cas"):
+        if op is None or op.blocks or op.name in (*_LOADS, "tt.atomic_rmw", "tt.atomic_cas"):
             key = ("value", id(value))
         else:
             place = op.results.index(value)
@@ -193,7 +202,7 @@ def _resets(flow: _Flow, roots: _Roots, name: str) -> bool:
         and roots.of(op.operands[0]) == name
         and (op.name == "tt.atomic_cas" or str(op.attrs.get("rmw_op", "")) in ("exch", "xchg"))
         for op in flow.accesses
-        if op.name != "tt.load"
+        if op.name not in _LOADS
     )
 
 
