@@ -32,6 +32,7 @@ from tritonlint.compiler.releases import release as release_row
 from tritonlint.compiler.scratch_of import scratch_by_op
 from tritonlint.compiler.target import Target
 from tritonlint.compiler.tensor_memory import tensor_memory_columns
+from tritonlint.compiler.warp_specialize import added_warps, specialized_loops, widen_rings
 from tritonlint.kernel import ir
 
 _KEPT = 32
@@ -95,6 +96,11 @@ def _compiled(trace: ir.Trace, options: Options, target: Target, release: Releas
     reasons = reasons_of(trace, options, target, release)
     front = _prepare(function, options, target, release)
     graph = front.graph.clone()
+    specialized = specialized_loops(graph, target, release, options.num_stages)
+    reasons += tuple(
+        f"line {loop.line}: warp specialization is not modelled to the byte" for loop in specialized
+    )
+    widen_rings(specialized, target, options.num_stages)
     report = pipeline_and_finish(graph, options, target, release)
     memory = held_memory(graph, release, scratch_by_op(target, release))
     total = _place([held.buffer for held in memory], release)
@@ -106,10 +112,12 @@ def _compiled(trace: ir.Trace, options: Options, target: Target, release: Releas
     return Compiled(
         shared_bytes=total,
         shared_exact=exact,
-        shared_lower_bound=total if exact else _certain(trace, options, target, release, memory),
+        shared_lower_bound=total
+        if exact
+        else _certain(trace, options, target, release, memory, specialized=bool(specialized)),
         parts=shared_parts(memory),
         tensor_memory_columns=columns,
-        warps=options.num_warps,
+        warps=options.num_warps + added_warps(specialized, target),
         tensor_cores=best_tensor_cores(dots),
         dots=dots,
         loads=load_facts(function, report.loads, front.widths),
@@ -130,14 +138,22 @@ def _place(buffers: list[Buffer], release: Release) -> int:
     )
 
 
-def _certain(trace: ir.Trace, options: Options, target: Target, release: Release, memory: list[Held]) -> int:
+def _certain(
+    trace: ir.Trace,
+    options: Options,
+    target: Target,
+    release: Release,
+    memory: list[Held],
+    *,
+    specialized: bool,
+) -> int:
     """Bytes that the kernel needs whatever else is in it: the rings of loops in which everything is known."""
     unknown_machine = (
         not release.known or options.num_ctas > 1 or (target.is_nvidia and target.capability < 80)
     )
-    if trace.errors or unknown_machine:
+    if trace.errors or unknown_machine or specialized:
         return 0
-    sure = sure_loads(trace, target)
+    sure = sure_loads(trace)
     rings = [
         held.buffer
         for held in memory

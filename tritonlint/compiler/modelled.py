@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tritonlint.compiler.amd_instructions import wmma_version
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.target import Target
@@ -35,15 +36,15 @@ def reasons_of(trace: ir.Trace, options: Options, target: Target, release: Relea
     found += [f"line {error.line}: {error.message}" for error in trace.errors]
     if target.is_nvidia and target.capability < 80:
         found.append(f"{target.arch} is not modelled")
+    if wmma_version(target.arch) not in (0, *release.amd_wmma_versions):
+        found.append(f"{target.arch} is newer than Triton {release.major}.{release.minor}")
     if options.num_ctas > 1:
         found.append("clusters (num_ctas above 1) are not modelled to the byte")
     for name in ("num_consumer_groups", "enable_warp_specialization"):
         if options.extra.get(name):
             found.append(f"the option {name} is not modelled")
     for op in walk(trace.function.body):
-        if op.name == "scf.for" and op.attrs.get("warp_specialize") and target.is_nvidia:
-            found.append(f"line {op.line}: warp specialization is not modelled to the byte")
-        elif not _is_modelled(op):
+        if not _is_modelled(op):
             found.append(f"line {op.line}: {op.name} is not modelled")
     return tuple(dict.fromkeys(found))
 
@@ -62,7 +63,7 @@ def walk(block: ir.Block) -> list[ir.Op]:
     return found
 
 
-def sure_loads(trace: ir.Trace, target: Target) -> frozenset[tuple[int, str]] | None:
+def sure_loads(trace: ir.Trace) -> frozenset[tuple[int, str]] | None:
     """(line, path) of the loads of loops in which everything is traced and modelled; None for all of them.
 
     A gap counts as inside a loop up to the next operation behind it, since the last statements of a body may
@@ -70,8 +71,7 @@ def sure_loads(trace: ir.Trace, target: Target) -> frozenset[tuple[int, str]] | 
     """
     unsure = [(gap.line, gap.path) for gap in trace.gaps]
     for op in walk(trace.function.body):
-        specialized = op.name == "scf.for" and op.attrs.get("warp_specialize") and target.is_nvidia
-        if specialized or not _is_modelled(op):
+        if not _is_modelled(op):
             unsure.append((op.line, op.path))
     if not unsure:
         return None

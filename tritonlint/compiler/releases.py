@@ -100,7 +100,9 @@ class Release:
     remat_counts_registers: bool = False  # repeated arithmetic counts by registers of the new encoding
     hoists_into_conditionals: bool = False  # conversions move into branches
     remat_until_stable: bool = False  # rematerialization runs until nothing changes
-    hoists_only_dot_operands: bool = True  # only conversions to operands of tensor cores move to loads
+    operand_hoisting: Literal["stepwise", "nvidia", "all"] = (
+        "stepwise"  # conversions to dot operands move to loads
+    )
     leaves_out_trivial_converts: bool = False  # hoisting inserts no conversion between equal layouts
     mma_v2_balanced_warps: bool = False  # warps of mma.sync balance the repetitions along M and N
     wgmma_left_in_registers: bool = False  # operand A that is not loaded goes to wgmma from registers at once
@@ -131,6 +133,7 @@ class Release:
     remat_follows_regions: bool = (
         False  # values that only feed carried values of the slice count as used in it
     )
+    folds_float_conversions: bool = False  # conversions of constants between float types are folded
 
     # Software pipelining.
     pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
@@ -181,6 +184,8 @@ class Release:
     amd_widest_vector: bool = False  # users that differ in the vector only share buffers
     amd_linear_operands: bool = False  # operands of scaled dots count as operands
     amd_padded_copies: bool = False
+
+    warp_specialization: bool = False  # tl.range(warp_specialize=)
 
     # After the pipeliner.
     allocs_stay_behind_writes: bool = False  # memory for a loaded tile is not taken before a write in between
@@ -241,6 +246,8 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_pipeliner": "streams",
     }),
     (3, 3, {
+        "operand_hoisting": "nvidia",
+        "folds_float_conversions": True,
         "existing_values": "followed",
         "amd_hoists_conversions": True,
         "wgmma_left_in_registers": True,
@@ -271,6 +278,8 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "allocation_largest_first": True,
     }),
     (3, 4, {
+        "operand_hoisting": "all",
+        "warp_specialization": True,
         "operands_by_lanes": True,
         "splits_joined_tmem_stores": True,
         "nvmma_alignment_by_swizzle": True,
@@ -313,7 +322,6 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "lowers_tma_before_layouts": True,
         "bf16_splits": True,
         "fp64_mma": True,
-        "hoists_only_dot_operands": False,
         "remat_until_stable": True,
         "swizzle_conflicts_linear": True,
         "swizzle_trims_to_word": True,

@@ -1,0 +1,53 @@
+"""Automatic warp specialization (tl.range(warp_specialize=True)): where it happens, and roughly what it
+takes.
+
+The partitions' own barriers and captured values are not modelled to the byte. What is modelled: when the
+compiler leaves a loop alone (WarpSpecialization.cpp of third_party/nvidia/hopper), that tcgen05 targets and
+sm_120 give every load num_stages buffers, and the warps that partitions add.
+"""
+
+from __future__ import annotations
+
+from tritonlint.compiler.graph import GOp, Graph
+from tritonlint.compiler.pipeline_latency import num_stages_of
+from tritonlint.compiler.releases import Release
+from tritonlint.compiler.target import Target
+
+_HOPPER_WARPS = 4  # only blocks of one warp group are split
+_HOPPER_ADDED = 8
+_ADDED = 4
+
+
+def specialized_loops(graph: Graph, target: Target, release: Release, num_stages: int) -> list[GOp]:
+    """The loops that the compiler splits among warps, of a graph right before the pipeliner."""
+    if not target.is_nvidia or not release.warp_specialization:
+        return []
+    loops = [op for op in graph.walk() if op.name == "scf.for" and op.attrs.get("warp_specialize")]
+    loops = [op for op in loops if num_stages_of(op, num_stages) > 1]
+    if target.capability // 10 in (8, 9) and (graph.num_warps != _HOPPER_WARPS or _has_else(graph)):
+        return []
+    return loops
+
+
+def _has_else(graph: Graph) -> bool:
+    """Whether a branch has something in its else part; one with results always has."""
+    return any(
+        op.name == "scf.if"
+        and (bool(op.results) or any(inner.name != "scf.yield" for inner in op.blocks[1].ops))
+        for op in graph.walk()
+    )
+
+
+def widen_rings(loops: list[GOp], target: Target, num_stages: int) -> None:
+    """Let the loads of specialized loops have one buffer for each stage, in place."""
+    if target.capability // 10 < 10:
+        return
+    for loop in loops:
+        loop.attrs["num_stages"] = num_stages_of(loop, num_stages) + 1
+
+
+def added_warps(loops: list[GOp], target: Target) -> int:
+    """Warps that partitions add to those of the launch."""
+    if not loops:
+        return 0
+    return _HOPPER_ADDED if target.capability // 10 == 9 else _ADDED
