@@ -35,6 +35,69 @@ def optimize_dot_operands(graph: Graph, release: Release) -> None:
             return
 
 
+def _convert(op: GOp, release: Release) -> bool:
+    if _swizzle_transposed_operand(op, release):
+        return True
+    return release.operand_hoisting == "stepwise" and _above_elementwise(op)
+
+
+def _above_elementwise(op: GOp) -> bool:
+    """convert(f(x)) to a dot operand becomes f(convert(x)) where that leads up to a load (up to 3.2)."""
+    result = op.results[0]
+    source = op.operands[0].op
+    if not isinstance(result.encoding, DotOperand) or source is None or not source.operands:
+        return False
+    if len(source.results) != 1 or not all(operand.is_tensor for operand in source.operands):
+        return False
+    if not _lets_conversions_pass(source) or source.name in _NOT_IN_OPERANDS:
+        return False
+    found_load = False
+    for before in _made_from_in_block(op):
+        if before.name == "tt.load":
+            found_load = True
+        elif found_load and not _lets_conversions_pass(before):
+            return False
+    if not found_load:
+        return False
+    operands = []
+    for operand in source.operands:
+        value = GValue(operand.type, result.encoding)
+        convert = GOp("ttg.convert_layout", [operand], [value], line=op.line, path=op.path)
+        operands.append(convert.insert_before(op).result)
+    copy = source.clone().insert_before(op)
+    copy.set_operands(operands)
+    copy.results[0].encoding = result.encoding
+    op.replace_with(copy.results)
+    return True
+
+
+_NOT_IN_OPERANDS = frozenset({"arith.trunci", "arith.truncf", "arith.select"})
+
+
+def _lets_conversions_pass(op: GOp) -> bool:
+    if op.name == "tt.elementwise_inline_asm":
+        return bool(op.attrs.get("pure")) and len(op.operands) == 1 and len(op.results) == 1
+    return op.name in ("tt.fp_to_fp", "tt.bitcast") or op.name.startswith("arith.")
+
+
+def _made_from_in_block(op: GOp) -> list[GOp]:
+    """What an operation depends on in its own block, operands before their users."""
+    found: dict[GOp, None] = {}
+    stack: list[tuple[GOp, int]] = [(op, 0)]
+    active = {op}
+    while stack:
+        current, position = stack.pop()
+        if position < len(current.operands):
+            stack.append((current, position + 1))
+            before = current.operands[position].op
+            if before is not None and before.block is op.block and before not in active:
+                active.add(before)
+                stack.append((before, 0))
+        elif current is not op:
+            found[current] = None
+    return list(found)
+
+
 def _swizzle_transposed_operand(op: GOp, release: Release) -> bool:
     """convert(trans(x)) to a dot operand goes through memory that is read transposed."""
     result = op.results[0]
@@ -249,7 +312,7 @@ def _take_left_operand(op: GOp) -> bool:
 
 
 _PATTERNS: dict[str, Callable[[GOp, Release], bool]] = {
-    "ttg.convert_layout": _swizzle_transposed_operand,
+    "ttg.convert_layout": _convert,
     "ttg.local_alloc": _alloc,
     "ttng.warp_group_dot": _wgmma,
     "ttng.tc_gen5_mma": _mma,

@@ -263,6 +263,8 @@ def _constant_view(op: GOp) -> GValue | Number | None:
 
 
 def _fp_to_fp(op: GOp) -> GValue | Number | None:
+    if op.attrs.get("never_folds"):
+        return None
     source, result = op.operands[0], op.results[0]
     if _same_type(source, result):
         return source

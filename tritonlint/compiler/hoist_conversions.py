@@ -27,7 +27,9 @@ def hoist_conversions(graph: Graph, release: Release, disable_splitting: bool = 
     if release.hoists_into_conditionals:
         branches = Rematerialization(graph, release)
         branches.run_over_converts(lambda convert: _into_conditionals(branches, convert))
-    users = [op for op in graph.all_ops() if _is_operand_user(op)]
+    if release.operand_hoisting == "stepwise":
+        return
+    users = [op for op in graph.all_ops() if _is_operand_user(op, release)]
     if users:
         operands = Rematerialization(graph, release)
         operands.run_over_converts(lambda convert: _dot_operand(operands, convert, users))
@@ -163,10 +165,6 @@ def _dot_operand(pass_: Rematerialization, convert: GOp, users: list[GOp]) -> bo
     if parent is None:
         return False
     target = convert.results[0].encoding
-    if pass_.release.hoists_only_dot_operands and not (
-        isinstance(target, DotOperand) and isinstance(target.parent, (NvidiaMma, AmdMfma, AmdWmma))
-    ):
-        return False
     if not any(_post_dominates(op, convert) and op.is_inside(parent) for op in users):
         return False
     slice_ = Slice()
@@ -205,9 +203,10 @@ def _dot_operand(pass_: Rematerialization, convert: GOp, users: list[GOp]) -> bo
     return True
 
 
-def _is_operand_user(op: GOp) -> bool:
+def _is_operand_user(op: GOp, release: Release) -> bool:
     """A dot whose A is in registers in a tensor core's encoding."""
     if op.name not in DOTS:
         return False
     encoding = op.operands[0].encoding
-    return isinstance(encoding, DotOperand) and isinstance(encoding.parent, (NvidiaMma, AmdMfma, AmdWmma))
+    kinds = (NvidiaMma,) if release.operand_hoisting == "nvidia" else (NvidiaMma, AmdMfma, AmdWmma)
+    return isinstance(encoding, DotOperand) and isinstance(encoding.parent, kinds)

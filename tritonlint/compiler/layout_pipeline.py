@@ -34,6 +34,10 @@ from tritonlint.compiler.unroll import unroll_loops
 
 def clean_ttir(graph: Graph, target: Target, release: Release) -> None:
     """The TTIR passes, in place: what a traced kernel is before layouts are assigned."""
+    if not release.folds_float_conversions:
+        for op in graph.all_ops():
+            if op.name == "tt.fp_to_fp":
+                op.attrs["never_folds"] = True
     canonicalize(graph)
     combine(graph)
     if release.reorders_broadcasts:
