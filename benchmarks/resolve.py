@@ -192,7 +192,7 @@ def launches(site: pathlib.Path, packages: list[str], show: set[str]) -> int:
     missed: collections.Counter[str] = collections.Counter()
     for path, module in modules.items():
         wanted = [
-            node for node in syntactic_launches(list(module.statements)) if is_kernel_launch(node, names)
+            node for node in syntactic_launches(list(module.statements)) if is_kernel_launch(node, names, others)
         ]
         start = time.process_time()
         reading = read_plans(module, PLATFORM)

@@ -157,7 +157,8 @@ def _kernel(interp: Interpreter, base: Kernel, name: str) -> Any:
     if name in ("run", "warmup"):
         return LaunchProxy(base, MISSING, None, name)
     if name == "fn":
-        return base.inner()
+        # Of the innermost, the Python function: loops that unwrap a kernel end there.
+        return base.inner() if base.layers else Function(base.name, base.node, base.environment, base.closure)
     if name == "configs":
         return base.configs()
     if name == "__name__":

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from tritonlint.source.interpreter import Arguments, Interpreter
 
 
-HELPER_STEPS = 1500  # of a helper in another file, while launches are looked for
-OWN_HELPER_STEPS = 6000  # of one in the same file: it may launch
+HELPER_STEPS = 1000  # of a helper in another file, while launches are looked for
+OWN_HELPER_STEPS = 3000  # of one in the same file: it may launch
 
 
 def builtin(interp: Interpreter, name: str) -> Any:

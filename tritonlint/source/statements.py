@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tritonlint.source.environment import Frame
     from tritonlint.source.interpreter import Interpreter
 
-MAX_WHILE = 2000  # runs of one decided `while`
+MAX_WHILE = 256  # runs of one decided `while`
 
 
 def execute(interp: Interpreter, body: Sequence[ast.stmt], frame: Frame) -> str:
