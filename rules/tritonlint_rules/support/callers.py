@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import ast
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_EXPANSIONS = 64
 
 
 @lru_cache(maxsize=8)
@@ -14,52 +20,79 @@ def _tree(source: str) -> ast.Module | None:
         return None
 
 
-def enclosing(source: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    """The innermost function around a line."""
+@dataclass(frozen=True)
+class _Index:
+    """What is looked for again and again, found in one walk."""
+
+    functions: tuple[_Function, ...]
+    calls: Mapping[tuple[int, int], ast.Call]  # the longest call that starts at a (line, column from 1)
+
+
+@lru_cache(maxsize=8)
+def _index(source: str) -> _Index:
     tree = _tree(source)
-    found: ast.FunctionDef | ast.AsyncFunctionDef | None = None
+    functions: list[_Function] = []
+    calls: dict[tuple[int, int], ast.Call] = {}
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            inside = node.lineno <= line <= (node.end_lineno or node.lineno)
-            if inside and (found is None or node.lineno >= found.lineno):
-                found = node
+            functions.append(node)
+        elif isinstance(node, ast.Call):
+            at = (node.lineno, node.col_offset + 1)
+            if at not in calls or _end(node) > _end(calls[at]):
+                calls[at] = node
+    return _Index(tuple(functions), calls)
+
+
+def _end(node: ast.AST) -> tuple[int, int]:
+    return (getattr(node, "end_lineno", 0) or 0, getattr(node, "end_col_offset", 0) or 0)
+
+
+def enclosing(source: str, line: int) -> _Function | None:
+    """The innermost function around a line."""
+    found: _Function | None = None
+    for node in _index(source).functions:
+        inside = node.lineno <= line <= (node.end_lineno or node.lineno)
+        if inside and (found is None or node.lineno >= found.lineno):
+            found = node
     return found
 
 
 def call_at(source: str, line: int, column: int) -> ast.Call | None:
     """The call that starts at a place (from 1)."""
-    tree = _tree(source)
-    best: ast.Call | None = None
-    for node in ast.walk(tree) if tree is not None else ():
-        if (
-            isinstance(node, ast.Call)
-            and node.lineno == line
-            and node.col_offset + 1 == column
-            and isinstance(node.func, (ast.Subscript, ast.Attribute, ast.Name))
-            and (
-                best is None
-                or (node.end_lineno or 0, node.end_col_offset or 0)
-                > (best.end_lineno or 0, best.end_col_offset or 0)
-            )
-        ):
-            best = node
-    return best
+    return _index(source).calls.get((line, column))
+
+
+@lru_cache(maxsize=16)
+def _bindings(function: ast.AST) -> Mapping[str, tuple[tuple[int, ast.expr | None], ...]]:
+    """For each name that a function binds: the line, and the expression of a plain assignment (None for any
+    other binding: a loop, a with, an augmented assignment)."""
+    found: dict[str, list[tuple[int, ast.expr | None]]] = {}
+    plain: set[int] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                for name, value in _targets(target, node.value):
+                    plain.add(id(name))
+                    found.setdefault(name.id, []).append((node.lineno, value))
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in plain:
+            found.setdefault(node.id, []).append((node.lineno, None))
+    return {name: tuple(values) for name, values in found.items()}
+
+
+def _targets(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:
+    if isinstance(target, ast.Name):
+        yield target, value
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for place, item in enumerate(target.elts):
+            if isinstance(item, ast.Name):
+                yield item, _part(value, place, len(target.elts))
 
 
 def assigned(function: ast.AST, name: str, before: int) -> ast.expr | None:
     """What the one plain assignment of a name in a function gives it; None where there is none or more than
     one. A name that is unpacked from a tuple gives the tuple's source as `source[i]`."""
-    found: list[ast.expr] = []
-    for node in ast.walk(function):
-        if not isinstance(node, ast.Assign) or node.lineno > before:
-            continue
-        for target in node.targets:
-            if isinstance(target, ast.Name) and target.id == name:
-                found.append(node.value)
-            elif isinstance(target, (ast.Tuple, ast.List)):
-                for place, item in enumerate(target.elts):
-                    if isinstance(item, ast.Name) and item.id == name:
-                        found.append(_part(node.value, place, len(target.elts)))
+    found = [value for line, value in _bindings(function).get(name, ()) if line <= before]
     return found[0] if len(found) == 1 else None
 
 
@@ -70,19 +103,23 @@ def _part(value: ast.expr, place: int, count: int) -> ast.expr:
     return ast.Subscript(value=value, slice=index, ctx=ast.Load())
 
 
-def expanded(function: ast.AST, node: ast.expr, before: int, depth: int = 4) -> ast.expr:
-    """The expression with names replaced by what they were assigned."""
+def expanded(function: ast.AST, node: ast.expr, before: int) -> ast.expr:
+    """The expression with names replaced by what they were assigned, up to four deep and not without end."""
+    budget = [_EXPANSIONS]
 
     class Expand(ast.NodeTransformer):
+        def __init__(self, depth: int) -> None:
+            self.depth = depth
+
         def visit_Name(self, name: ast.Name) -> ast.AST:
-            value = assigned(function, name.id, before)
-            if value is None or depth == 0:
+            value = assigned(function, name.id, before) if self.depth and budget[0] > 0 else None
+            if value is None:
                 return name
-            return expanded(function, value, before, depth - 1)
+            budget[0] -= 1
+            result: ast.AST = Expand(self.depth - 1).visit(copy.deepcopy(value))
+            return result
 
-    import copy
-
-    result = Expand().visit(copy.deepcopy(node))
+    result = Expand(4).visit(copy.deepcopy(node))
     assert isinstance(result, ast.expr)
     return result
 
@@ -111,11 +148,7 @@ def plain_number(source: str, function: ast.AST | None, node: ast.expr, before: 
             one.arg == node.id for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
         ):
             return None
-        bound = [
-            one
-            for one in ast.walk(function)
-            if isinstance(one, ast.Name) and one.id == node.id and isinstance(one.ctx, ast.Store)
-        ]
+        bound = _bindings(function).get(node.id, ())
         if bound:
             value = assigned(function, node.id, before) if len(bound) == 1 else None
             return plain_number(source, None, value, before) if isinstance(value, ast.Constant) else None
@@ -141,11 +174,7 @@ def several_kernels(source: str, call: ast.Call, kernel: str) -> bool:
     function = enclosing(source, call.lineno)
     if function is None:
         return False
-    bound = [
-        node
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and node.id == target.id and isinstance(node.ctx, ast.Store)
-    ]
+    bound = _bindings(function).get(target.id, ())
     given = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
     return len(bound) > 1 or any(argument.arg == target.id for argument in given)
 
