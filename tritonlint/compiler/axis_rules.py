@@ -124,7 +124,7 @@ def _add(op: GOp, known: list[Info], release: Release) -> Info | None:
     for dim, length in enumerate(contiguity):
         first, second = a.divisibility[dim], _times(b.divisibility[dim], element)
         divisor = math.gcd(first, second)
-        if release.axis_clamps:
+        if release.axis_clamps_sums:
             runs = (a.contiguity[dim], b.contiguity[dim])
             if runs[0] > 1 and runs[1] > 1:
                 # Both count up: the sums go up by two, or the differences stay.

@@ -70,7 +70,10 @@ class Release:
     axis_joins_by_contiguity: bool = False
     axis_follows_views: bool = False  # transpositions
     axis_follows_reshape: bool = False
-    axis_clamps: bool = False  # a row that is cut starts inside: its divisor is at most its length
+    axis_clamps_sums: bool = (
+        False  # a row that an addition cuts starts inside: its divisor is at most its length
+    )
+    axis_clamps: bool = False  # the same for selections and casts of pointers
     axis_global_divisibility: bool = False
 
     # What is known of addresses (axis.py), and how wide an access is (coalesce.py).
@@ -332,6 +335,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_small_loads": ("gfx950", "gfx11", "gfx120"),
     }),
     (3, 7, {
+        "axis_clamps_sums": True,
         "scan_drops_copies": True,
         "hoisting_is_weighed": True,
         "existing_values": "end_slices",
