@@ -7,6 +7,7 @@ num_stages; `compile.py` keeps it for the configs that differ in num_stages only
 
 from __future__ import annotations
 
+from tritonlint.compiler.accumulator_init import optimize_accumulator_init
 from tritonlint.compiler.amd_layouts import hoist_operand_conversions, optimize_epilogue, sink_conversions
 from tritonlint.compiler.amd_matmul import accelerate_matmul_amd
 from tritonlint.compiler.amd_pipeline import pipeline_amd
@@ -51,6 +52,7 @@ def assign_layouts(graph: Graph, options: Options, target: Target, release: Rele
         fuse_loops(graph)
     before_pipeliner(graph, target, release)
     if _has_tensor_memory(target):
+        optimize_accumulator_init(graph)
         hoist_accumulators(graph, release)
         promote_left_operands(graph, release)
     return choices
