@@ -32,6 +32,7 @@ from tritonlint.compiler.pipeline_loads import (
 )
 from tritonlint.compiler.pipeline_schedule import Cluster, Schedule, nested_operands
 from tritonlint.compiler.releases import Release
+from tritonlint.kernel import ir
 
 
 @dataclass(slots=True)
@@ -412,7 +413,9 @@ def _hoist_buffer(loop: GOp, alloc: GOp, schedule: Schedule) -> GOp | None:
     GOp(kind, (), [fresh], {"role": "operand"}, line=alloc.line, path=alloc.path).insert_before(loop)
     builder = StageBuilder(schedule, schedule.at.get(alloc))
     if kind == "ttng.tmem_alloc":
-        store = builder.after(alloc, "ttng.tmem_store", (fresh, alloc.operands[0]))
+        always = GOp("arith.constant", (), [GValue(ir.Type("i1"))], {"value": True}, line=alloc.line)
+        always.insert_before(loop)
+        store = builder.after(alloc, "ttng.tmem_store", (fresh, alloc.operands[0], always.result))
     else:
         store = builder.after(alloc, "ttg.local_store", (alloc.operands[0], fresh))
     replace_views(old, fresh, schedule)
