@@ -43,7 +43,7 @@ def clean_converts(graph: Graph) -> bool:
         ops = graph.all_ops()
         _erase_dead_in(ops)
         changed = False
-        patterns = _PATTERNS
+        patterns = _WITHOUT_TMEM if graph.attrs.get("keeps_tmem_conversions") else _PATTERNS
         for op in ops:
             if op.name in patterns and op.block is not None and patterns[op.name](op):
                 changed = True
@@ -193,3 +193,4 @@ _PATTERNS: dict[str, Callable[[GOp], bool]] = {
     "tt.split": _split,
     "ttng.tmem_store": _tensor_memory_store,
 }
+_WITHOUT_TMEM = {name: pattern for name, pattern in _PATTERNS.items() if name != "ttng.tmem_store"}

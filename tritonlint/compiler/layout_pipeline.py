@@ -63,6 +63,7 @@ def layout_passes(
 def assigned_passes(graph: Graph, target: Target, release: Release) -> None:
     """The part of `layout_passes` after loads and stores have their encodings."""
     capability = target.capability
+    graph.attrs["keeps_tmem_conversions"] = not release.folds_into_tmem_stores
     split_f32_dots(graph, release, capability >= 80)
     if release.cluster_layouts_first:
         remove_conversions(graph, release)

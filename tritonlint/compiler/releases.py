@@ -137,6 +137,9 @@ class Release:
         False  # values that only feed carried values of the slice count as used in it
     )
     folds_float_conversions: bool = False  # conversions of constants between float types are folded
+    folds_into_tmem_stores: bool = (
+        False  # a store to tensor memory takes what a conversion before it converts
+    )
 
     # Software pipelining.
     pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
@@ -316,6 +319,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_linear_operands": True,
     }),
     (3, 6, {
+        "folds_into_tmem_stores": True,
         "amd_wmma_versions": (1, 2, 3),
         "amd_splits_f32": True,
         "axis_constants_fill_shape": True,
