@@ -87,9 +87,13 @@ _DTYPE_TESTS: dict[str, Callable[[DType], bool]] = {
     "is_const": lambda t: False,
     "is_void": lambda t: t is d.VOID,
 }
-_DTYPE_TESTS.update(
-    {f"is_{t.name}": (lambda t, wanted=t: t is wanted) for t in set(d.LANGUAGE_NAMES.values())}
-)  # type: ignore[misc]
+
+
+def _is_this(wanted: DType) -> Callable[[DType], bool]:
+    return lambda t: t is wanted
+
+
+_DTYPE_TESTS.update({f"is_{t.name}": _is_this(t) for t in set(d.LANGUAGE_NAMES.values())})
 _DTYPE_TESTS["is_fp8e4"] = _DTYPE_TESTS["is_fp8e4nv"]
 
 

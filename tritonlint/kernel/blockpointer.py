@@ -77,7 +77,7 @@ def advance(m: Machine, base: Any, offsets: Any) -> Any:
         raise Refused(
             "type", f"tl.advance by {len(steps)} offsets of a block pointer with {len(base.offsets)} axes"
         )
-    moved = tuple([s.add(m, x, y) for x, y in zip(base.offsets, steps)])
+    moved = tuple([s.add(m, x, y) for x, y in zip(base.offsets, steps, strict=False)])
     return BlockPointer(base.base, base.sizes, base.strides, moved, base.block, base.dt)
 
 
@@ -106,7 +106,7 @@ def tile(m: Machine, p: BlockPointer, checked: tuple[int, ...]) -> tuple[Tensor,
                 place = s.expand_dims(m, place, other)
         places.append(place)
     pointer = s.splat(m, p.base, p.block)
-    for place, stride in zip(places, p.strides):
+    for place, stride in zip(places, p.strides, strict=False):
         step = s.broadcast_to(m, s.mul(m, place, stride), p.block)
         pointer = s.add(m, pointer, step)
     mask: Tensor | None = None

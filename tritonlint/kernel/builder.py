@@ -1,7 +1,8 @@
 """Builds the graph of one function, folded as Triton's own clean-up passes leave it.
 
-Triton's front end emits plain operations and then runs canonicalization, "reorder broadcast" (an elementwise operation
-on splats or broadcasts is done before the splat or broadcast). Doing the same while building gives the same operations in one go.
+Triton's front end emits plain operations and then runs canonicalization and "reorder broadcast" (an elementwise
+operation on splats or broadcasts is done before the splat or broadcast). Doing both while building gives the same
+operations in one go.
 """
 
 from __future__ import annotations

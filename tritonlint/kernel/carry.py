@@ -56,7 +56,11 @@ def same_kind(x: Any, y: Any) -> bool:
     if isinstance(x, Tensor):
         return isinstance(y, Tensor) and x.dt is y.dt and x.shape == y.shape
     if isinstance(x, tuple):
-        return isinstance(y, tuple) and len(x) == len(y) and all(same_kind(p, q) for p, q in zip(x, y))
+        return (
+            isinstance(y, tuple)
+            and len(x) == len(y)
+            and all(same_kind(p, q) for p, q in zip(x, y, strict=False))
+        )
     if isinstance(x, Descriptor):
         return (
             isinstance(y, Descriptor)

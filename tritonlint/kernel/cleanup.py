@@ -118,7 +118,7 @@ def _simplify_for(node: Node, uses: Uses) -> bool:
     keep: list[int] = []
     args = block.args[1:]
     counts = uses.counts
-    for i, (init, arg, result, out) in enumerate(zip(inits, args, node.results, end.operands)):
+    for i, (init, arg, result, out) in enumerate(zip(inits, args, node.results, end.operands, strict=False)):
         if out is arg or out is init:
             uses.instead[arg] = init
             uses.instead[result] = init
@@ -146,7 +146,7 @@ def _simplify_if(node: Node, uses: Uses, builder: Builder, before: list[Node]) -
     left, right = then.ops[-1], other.ops[-1]
     keep: list[int] = []
     condition = node.operands[0]
-    for i, (result, x, y) in enumerate(zip(node.results, left.operands, right.operands)):
+    for i, (result, x, y) in enumerate(zip(node.results, left.operands, right.operands, strict=False)):
         if not uses.counts.get(result, 0):
             continue
         if x is y:

@@ -63,7 +63,7 @@ class _Merge:
             key = _key(node, epoch)
             found = here.table.get(key) if name in READS else here.find(key)
             if found is not None:
-                for old, new in zip(node.results, found.results):
+                for old, new in zip(node.results, found.results, strict=False):
                     instead[old] = new
                 continue
             for block in node.blocks:

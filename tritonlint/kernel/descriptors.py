@@ -45,7 +45,7 @@ def make_tensor_descriptor(
     if block[-1] * element.bits // 8 < _MIN_BYTES and m.release >= (3, 4):
         raise Refused(
             "descriptor-block",
-            f"the last dimension of a descriptor's block must have at least 16 bytes, but has {block[-1]} x {element.bits // 8}",
+            f"the last dimension of a descriptor's block has {block[-1]} x {element.bits // 8} bytes, it needs 16",
             shape=block,
             bytes=block[-1] * element.bits // 8,
             minimum=_MIN_BYTES,
@@ -232,10 +232,10 @@ def _row_places(m: Machine, block: Shape, rows: Tensor, y: Tensor) -> list[Tenso
 def _tile(m: Machine, desc: Descriptor, block: Shape, places: list[Tensor]) -> tuple[Tensor, Tensor]:
     assert desc.base is not None
     pointer = s.splat(m, desc.base, block)
-    for place, stride in zip(places, desc.strides):
+    for place, stride in zip(places, desc.strides, strict=False):
         pointer = s.add(m, pointer, s.broadcast_to(m, s.mul(m, place, stride), block))
     mask: Tensor | None = None
-    for place, size in zip(places, desc.wide):
+    for place, size in zip(places, desc.wide, strict=False):
         inside = s.bitwise(
             m,
             "andi",

@@ -67,7 +67,7 @@ def _check_shapes(m: Machine, a: Tensor, b: Tensor) -> None:
         )
     minimum = min_dot_size(m, a.dt, b.dt)
     sizes = (a.shape[-2], b.shape[-1], a.shape[-1])
-    if any(have < want for have, want in zip(sizes, minimum)):
+    if any(have < want for have, want in zip(sizes, minimum, strict=False)):
         raise Refused(
             "dot-too-small",
             f"tl.dot of M={sizes[0]}, N={sizes[1]}, K={sizes[2]}: "

@@ -42,8 +42,8 @@ floor = _unary("floor", "math.floor")
 ceil = _unary("ceil", "math.ceil")
 
 
-def absolute(m: Machine, x: Any) -> Tensor:
-    x = tensor_of(m, x)
+def absolute(m: Machine, value: Any) -> Tensor:
+    x = tensor_of(m, value)
     if x.dt is d.FP8E4B15:
         return Tensor(
             m.b.op("arith.andi", (x.h, s.splat(m, s.constant(m, 0x7F, d.INT8), x.shape).h), x.h.type),
@@ -192,7 +192,7 @@ def inline_asm_elementwise(
         node = m.b.emit("tt.elementwise_inline_asm", operands, types, attrs)
         m.b.region.writes = True
         handles = list(node.results)
-    results = tuple([Tensor(h, t, shape) for h, t in zip(handles, wanted)])
+    results = tuple([Tensor(h, t, shape) for h, t in zip(handles, wanted, strict=False)])
     return results if several else results[0]
 
 

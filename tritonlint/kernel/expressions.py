@@ -201,7 +201,7 @@ class Expressions:
                 return
             if not isinstance(value, tuple) or len(value) != len(target.elts):
                 raise Untraceable(f"cannot unpack into {text_of(target)}")
-            for part, item in zip(target.elts, value):
+            for part, item in zip(target.elts, value, strict=False):
                 self.bind(part, item)
         else:
             raise Untraceable(f"an assignment to {text_of(target)}")
@@ -218,7 +218,7 @@ class Expressions:
 
     def dictionary(self, node: ast.Dict) -> Any:
         made = {}
-        for key, value in zip(node.keys, node.values):
+        for key, value in zip(node.keys, node.values, strict=False):
             if key is None:
                 raise Untraceable("** in a dict")
             made[self.visit(key)] = self.visit(value)
@@ -285,7 +285,7 @@ class Expressions:
 
     def _chain(self, node: ast.Compare) -> Any:
         left = self.visit(node.left)
-        for op, comparator in zip(node.ops, node.comparators):
+        for op, comparator in zip(node.ops, node.comparators, strict=False):
             right = self.visit(comparator)
             yield self.compare(type(op), left, right)
             left = right
@@ -383,7 +383,7 @@ class Expressions:
             return index_tensor(self.m, owner, index)
         if isinstance(owner, Opaque):
             return owner
-        if isinstance(owner, Builtin) or isinstance(owner, Module):
+        if isinstance(owner, (Builtin, Module)):
             raise Untraceable(f"{text_of(node)}")
         if isinstance(index, Slice):
             return owner[slice(plain(index.start), plain(index.stop), plain(index.step))]

@@ -506,7 +506,7 @@ def _addptr(b: Builder, o: tuple[Val, ...], t: Type, attrs: Attrs) -> Val | None
 def _constant_of(value: Val) -> int | None:
     if value.const is None and value.node is not None and value.node.name == "tt.splat":
         value = value.node.operands[0]
-    return value.const
+    return None if value.const is None else int(value.const)
 
 
 FOLDS: dict[str, Fold] = {

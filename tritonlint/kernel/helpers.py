@@ -27,11 +27,11 @@ def run_helper(
         if isinstance(value, Opaque):
             raise Untraceable(value.reason)
     names = [a.arg for a in helper.node.args.args]
-    env: dict[str, Any] = dict(zip(names, args))
+    env: dict[str, Any] = dict(zip(names, args, strict=False))
     env.update(kwargs)
     evaluator = Expressions(m, env, helper.scope)
     defaults = helper.node.args.defaults
-    for name, default in zip(names[len(names) - len(defaults) :], defaults):
+    for name, default in zip(names[len(names) - len(defaults) :], defaults, strict=False):
         if name not in env:
             env[name] = evaluator.visit(default)
     done, value = _run(m, evaluator, helper.node.body)

@@ -143,7 +143,7 @@ class Interpreter(Expressions):
                 raise Untraceable(f"cannot unpack a {type(value).__name__}")
             if len(value) != len(target.elts):
                 raise Refused("type", f"{len(value)} values for {len(target.elts)} names")
-            for part, item in zip(target.elts, value):
+            for part, item in zip(target.elts, value, strict=False):
                 self.put(part, item)
         else:
             raise Untraceable(f"an assignment to {text_of(target)}")
@@ -309,7 +309,8 @@ class Interpreter(Expressions):
                 if not same_kind(changed, value):
                     raise Refused(
                         "type",
-                        f"`{name}` is {describe(value)} before the `if`, but the {which} block makes it {describe(changed)}",
+                        f"`{name}` is {describe(value)} before the `if`, "
+                        f"but the {which} block makes it {describe(changed)}",
                         name=name,
                     )
             slots.add(name, x, y)
@@ -411,7 +412,7 @@ class Interpreter(Expressions):
     def common(self, then: Region, x: Any, other: Region, y: Any) -> tuple[Any, Any]:
         """Two returned values; compile-time numbers that differ become run-time ones."""
         if isinstance(x, tuple) and isinstance(y, tuple) and len(x) == len(y):
-            pairs = [self.common(then, p, other, q) for p, q in zip(x, y)]
+            pairs = [self.common(then, p, other, q) for p, q in zip(x, y, strict=False)]
             return tuple([p for p, _ in pairs]), tuple([q for _, q in pairs])
         if isinstance(x, (int, float)) and isinstance(y, (int, float)) and type(x) is type(y) and x == y:
             return x, y
@@ -461,7 +462,7 @@ class Interpreter(Expressions):
         return False
 
     def counted(self, node: ast.For, target: str, loop: LoopRange) -> None:
-        m, b = self.m, self.m.b
+        m = self.m
         start, stop, step = loop.start, loop.stop, loop.step
         backwards = isinstance(step, int) and step < 0
         if backwards:
@@ -593,7 +594,7 @@ class Interpreter(Expressions):
     ) -> None:
         self.env = dict(before)
         values: dict[str, list[Val]] = {}
-        for (name, i), result in zip(slots, results):
+        for (name, i), result in zip(slots, results, strict=False):
             values.setdefault(name, flatten(before[name]))[i] = result
         for name, parts in values.items():
             self.env[name] = rebuild(before[name], iter(parts))
@@ -731,7 +732,7 @@ def bind_arguments(
     env: dict[str, Any] = {}
     if len(args) > len(positional) and parameters.vararg is None:
         raise Refused("type", f"{source.name} takes {len(positional)} arguments, {len(args)} are given")
-    env.update(zip(positional, args))
+    env.update(zip(positional, args, strict=False))
     if parameters.vararg is not None:
         env[parameters.vararg.arg] = tuple(args[len(positional) :])
     names = {*positional, *(a.arg for a in parameters.kwonlyargs)}
@@ -742,10 +743,12 @@ def bind_arguments(
             raise Refused("type", f"{source.name} is given {name} twice", name=name)
         env[name] = value
     defaults: dict[str, ast.expr] = dict(
-        zip(positional[len(positional) - len(parameters.defaults) :], parameters.defaults)
+        zip(positional[len(positional) - len(parameters.defaults) :], parameters.defaults, strict=False)
     )
     defaults.update(
-        (a.arg, v) for a, v in zip(parameters.kwonlyargs, parameters.kw_defaults) if v is not None
+        (a.arg, v)
+        for a, v in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=False)
+        if v is not None
     )
     for name in (*positional, *(a.arg for a in parameters.kwonlyargs)):
         if name in env:

@@ -29,11 +29,11 @@ _SINCE = {
 def _range(static: bool, arguments: tuple[Any, ...], options: dict[str, Any]) -> LoopRange:
     names = ("arg1", "arg2", "step")
     values = list(arguments)
-    given = dict(zip(names, values[:3]))
+    given = dict(zip(names, values[:3], strict=False))
     given.update((k, options.pop(k)) for k in names if k in options)
     start, stop = (given["arg1"], given["arg2"]) if given.get("arg2") is not None else (0, given["arg1"])
     step = given.get("step")
-    extra = dict(zip(_OPTIONS, values[3:]))
+    extra = dict(zip(_OPTIONS, values[3:], strict=False))
     extra.update(options)
     return LoopRange(start, stop, 1 if step is None else step, static, extra)
 

@@ -45,12 +45,12 @@ def philox(
     counters = [tensor_of(m, c) for c in (c0, c1, c2, c3)]
     if counters[0].dt.bits == 64:
         high = s.splat(m, s.constant(m, 0, d.UINT64), (1,))
-        counters = [s.bitcast(m, c, d.UINT64) for c in counters]
-        return philox_impl(m, *counters, key, high, n_rounds)
+        c0, c1, c2, c3 = (s.bitcast(m, c, d.UINT64) for c in counters)
+        return philox_impl(m, c0, c1, c2, c3, key, high, n_rounds)
     high = s.cast(m, s.bitwise(m, "andi", s.bitwise(m, "shrui", key, 32), 0xFFFFFFFF), d.UINT32)
     low = s.cast(m, s.bitwise(m, "andi", key, 0xFFFFFFFF), d.UINT32)
-    counters = [s.bitcast(m, c, d.UINT32) for c in counters]
-    return philox_impl(m, *counters, low, high, n_rounds)
+    c0, c1, c2, c3 = (s.bitcast(m, c, d.UINT32) for c in counters)
+    return philox_impl(m, c0, c1, c2, c3, low, high, n_rounds)
 
 
 def randint4x(m: Machine, seed: Any, offset: Any, n_rounds: Any = _ROUNDS) -> tuple[Any, ...]:

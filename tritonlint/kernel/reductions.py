@@ -49,7 +49,9 @@ def _region(m: Machine, inputs: list[Tensor], combine: Combine, end: str) -> Any
             region.args.append(value)
             params.append(Tensor(value, x.dt))
         results = combine(m, params)
-        if len(results) != len(inputs) or any(r.dt is not x.dt or r.shape for r, x in zip(results, inputs)):
+        if len(results) != len(inputs) or any(
+            r.dt is not x.dt or r.shape for r, x in zip(results, inputs, strict=False)
+        ):
             kinds = ", ".join(r.dt.name for r in results)
             raise Refused(
                 "type",
@@ -79,7 +81,7 @@ def reduction(m: Machine, inputs: list[Tensor], axis: int | None, combine: Combi
     types = tuple([type_of(x.dt.element, rest) for x in inputs])
     node = m.b.emit("tt.reduce", tuple([x.h for x in inputs]), types, {"axis": axis, "combine": tag})
     node.blocks = (_region(m, inputs, combine, "tt.reduce.return"),)
-    return [Tensor(h, x.dt, rest) for h, x in zip(node.results, inputs)]
+    return [Tensor(h, x.dt, rest) for h, x in zip(node.results, inputs, strict=False)]
 
 
 def scan(
@@ -93,7 +95,7 @@ def scan(
     attrs = {"axis": axis, "reverse": reverse, "combine": tag}
     node = m.b.emit("tt.scan", tuple([x.h for x in inputs]), types, attrs)
     node.blocks = (_region(m, inputs, combine, "tt.scan.return"),)
-    return [Tensor(h, x.dt, shape) for h, x in zip(node.results, inputs)]
+    return [Tensor(h, x.dt, shape) for h, x in zip(node.results, inputs, strict=False)]
 
 
 def _expand_back(m: Machine, results: list[Tensor], axis: int | None, rank: int) -> list[Tensor]:
@@ -198,7 +200,7 @@ def _no_bfloat16(m: Machine, value: Any) -> Any:
 
 
 def _nan(propagate_nan: Any) -> bool:
-    return known(propagate_nan, "propagate_nan") == "all"
+    return bool(known(propagate_nan, "propagate_nan") == "all")
 
 
 def maximum(m: Machine, x: Any, y: Any, propagate_nan: Any = "none") -> Tensor:
@@ -376,7 +378,7 @@ def gather(m: Machine, src: Any, index: Any, axis: Any) -> Tensor:
     if not i.dt.is_int:
         raise Refused("type", f"gather needs an integer index, not {i.dt.name}", dtype=i.dt.name)
     if len(i.shape) != len(x.shape) or any(
-        p != q for k, (p, q) in enumerate(zip(x.shape, i.shape)) if k != place
+        p != q for k, (p, q) in enumerate(zip(x.shape, i.shape, strict=False)) if k != place
     ):
         raise Refused(
             "type", f"gather of {list(x.shape)} with an index of {list(i.shape)}", left=x.shape, right=i.shape
@@ -460,7 +462,7 @@ def sort(m: Machine, x: Any, dim: Any = None, descending: Any = 0) -> Tensor:
     down = known(descending, "descending")
     for i in range(1, dims + 1):
         x = _old_merge(m, x, i, 2 if i < dims else down, dims)
-    return x
+    return tensor_of(m, x)
 
 
 def topk(m: Machine, x: Any, k: Any, dim: Any = None, descending: Any = True) -> Tensor:

@@ -219,7 +219,7 @@ def broadcast_to(m: Machine, value: Tensor, shape: Shape) -> Tensor:
             left=value.shape,
             right=shape,
         )
-    for have, want in zip(value.shape, shape):
+    for have, want in zip(value.shape, shape, strict=False):
         if have != want and have != 1:
             raise Refused(
                 "type",
@@ -242,7 +242,7 @@ def broadcast_two(m: Machine, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     while len(y.shape) < len(x.shape):
         y = expand_dims(m, y, 0)
     shape = []
-    for i, (left, right) in enumerate(zip(x.shape, y.shape)):
+    for i, (left, right) in enumerate(zip(x.shape, y.shape, strict=False)):
         if left == 1:
             shape.append(right)
         elif right == 1 or right == left:

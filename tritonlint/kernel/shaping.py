@@ -99,9 +99,6 @@ def item(m: Machine, input: Any) -> Tensor:
     if x.numel != 1:
         raise Refused("type", "only a single-element tensor becomes a scalar", shape=x.shape)
     if m.release >= (3, 5):
-        if x.h.const is not None or (x.h.node is not None and x.h.node.name == "tt.splat"):
-            if x.h.const is not None:
-                return Tensor(m.b.constant(x.h.const, type_of(x.dt.element, None)), x.dt)
         return Tensor(m.b.emit("tt.unsplat", (x.h,), (type_of(x.dt.element, None),)).results[0], x.dt)
     from tritonlint.kernel.reductions import first_element
 

@@ -166,8 +166,8 @@ def _defaults(kernel: KernelSource, evaluator: Interpreter) -> dict[str, Any]:
     """Values of parameters from the defaults in the source."""
     node = kernel.node.args
     positional = [a.arg for a in (*node.posonlyargs, *node.args)]
-    pairs = list(zip(positional[len(positional) - len(node.defaults) :], node.defaults))
-    pairs.extend((a.arg, v) for a, v in zip(node.kwonlyargs, node.kw_defaults) if v is not None)
+    pairs = list(zip(positional[len(positional) - len(node.defaults) :], node.defaults, strict=False))
+    pairs.extend((a.arg, v) for a, v in zip(node.kwonlyargs, node.kw_defaults, strict=False) if v is not None)
     found = {}
     for name, expression in pairs:
         try:
