@@ -445,7 +445,8 @@ _TORCH: dict[str, Any] = {"finfo": Builtin("torch.finfo", _limits), "iinfo": Bui
 _TORCH.update(
     {
         "float16": dtypes.FP16, "half": dtypes.FP16, "bfloat16": dtypes.BF16, "float32": dtypes.FP32,
-        "float": dtypes.FP32, "float64": dtypes.FP64, "double": dtypes.FP64, "int8": dtypes.INT8, "uint8": dtypes.UINT8, "int16": dtypes.INT16,
+        "float": dtypes.FP32, "float64": dtypes.FP64, "double": dtypes.FP64, "int8": dtypes.INT8,
+        "uint8": dtypes.UINT8, "int16": dtypes.INT16,
         "int32": dtypes.INT32, "int64": dtypes.INT64, "bool": dtypes.INT1, "float8_e4m3fn": dtypes.FP8E4NV,
         "float8_e5m2": dtypes.FP8E5, "inf": math.inf, "nan": math.nan, "pi": math.pi,
     }
