@@ -1,25 +1,23 @@
 """Edits of source text that a fix is made of: one argument, one element, one string, all else as it stands.
 
 Reading is done with `ast` since it is quick; an edit has to keep comments, blank lines and trailing commas,
-which `ast` does not know, so the one top-level statement that is edited goes through libcst. What changed
+which `ast` does not know, so the one expression that is edited goes through libcst. What changed
 is then cut down to the characters that differ.
 """
 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tritonlint.finding import Edit
-from tritonlint.source.text import split_lines
+from tritonlint.source.text import Lines, split_lines
 from tritonlint.span import Span
 
 if TYPE_CHECKING:
     import libcst as cst
-
-_Place = tuple[int, int, int, int]
 
 
 def set_argument(source: str, call: Span, name: str, value: str) -> Edit | None:
@@ -28,14 +26,11 @@ def set_argument(source: str, call: Span, name: str, value: str) -> Edit | None:
     the value would not parse."""
     import libcst as cst
 
-    region = _region(source, call)
-    if region is None:
-        return None
-    node = region.find(call, (cst.Call, cst.Dict))
+    node = _expression(text_at(source, call))
     if isinstance(node, cst.Call):
-        return region.replace(source, node, _with_argument(node, name, value))
+        return _edit(source, call, _with_argument(node, name, value))
     if isinstance(node, cst.Dict):
-        return region.replace(source, node, _with_key(node, name, value))
+        return _edit(source, call, _with_key(node, name, value))
     return None
 
 
@@ -44,17 +39,14 @@ def remove_element(source: str, element: Span) -> Edit | None:
     line. None where it is not an element of a literal, or one of two of a tuple."""
     import libcst as cst
 
-    region = _region(source, element)
-    if region is None:
+    found = _elements(source).get(element)
+    if found is None:
         return None
-    for holder in region.nodes((cst.List, cst.Tuple)):
-        assert isinstance(holder, (cst.List, cst.Tuple))
-        for index, item in enumerate(holder.elements):
-            if region.place(item.value) == _tuple(element, region.offset):
-                if isinstance(holder, cst.Tuple) and len(holder.elements) <= 2:
-                    return None  # (a, b) without b would need a comma that is not there
-                return region.replace(source, holder, _without(holder, index))
-    return None
+    holder, index = found
+    node = _expression(text_at(source, holder))
+    if (isinstance(node, cst.Tuple) and len(node.elements) > 2) or isinstance(node, cst.List):
+        return _edit(source, holder, _without(node, index))
+    return None  # of (a, b) without b, (a) would be left, which is no tuple
 
 
 def replace_string(source: str, span: Span, text: str) -> Edit | None:
@@ -118,79 +110,43 @@ def _starts(source: str, lines: list[str]) -> list[int]:
     return starts
 
 
-@dataclass(frozen=True)
-class _Region:
-    """One top-level statement: its text, its first line less one, and where each node of it stands."""
-
-    text: str
-    offset: int
-    module: cst.Module
-    places: dict[cst.CSTNode, _Place]
-
-    def place(self, node: cst.CSTNode) -> _Place | None:
-        return self.places.get(node)
-
-    def nodes(self, kinds: tuple[type[cst.CSTNode], ...]) -> list[cst.CSTNode]:
-        return [node for node in self.places if isinstance(node, kinds)]
-
-    def find(self, span: Span, kinds: tuple[type[cst.CSTNode], ...]) -> cst.CSTNode | None:
-        wanted = _tuple(span, self.offset)
-        return next((node for node in self.nodes(kinds) if self.places[node] == wanted), None)
-
-    def replace(self, source: str, old: cst.CSTNode, new: cst.CSTNode | None) -> Edit | None:
-        if new is None:
-            return None
-        changed = self.module.deep_replace(old, new)
-        text = getattr(changed, "code", "")
-        edit = _difference(self.text, text, self.offset)
-        if "\r\n" in source:
-            edit = Edit(edit.span, edit.text.replace("\n", "\r\n"))
-        try:
-            ast.parse(apply(source, (edit,)))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
-        return edit
-
-
-def _tuple(span: Span, offset: int) -> _Place:
-    return (span.line - offset, span.column, span.end_line - offset, span.end_column)
-
-
-def _region(source: str, span: Span) -> _Region | None:
+@lru_cache(maxsize=2)
+def _elements(source: str) -> Mapping[Span, tuple[Span, int]]:
+    """For each element of a list or tuple literal: the literal, and the element's number."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    for statement in tree.body:
-        decorators = getattr(statement, "decorator_list", [])
-        first = min([statement.lineno, *(one.lineno for one in decorators)])
-        last = statement.end_lineno or statement.lineno
-        if first <= span.line and span.end_line <= last:
-            # Two statements on one line (`a = 1; b = 2`) are parsed together.
-            lines = split_lines(source)[first - 1 : last]
-            return _parse("\n".join(lines) + "\n", first - 1)
-    return None
+        return {}
+    lines = Lines(split_lines(source))
+    found: dict[Span, tuple[Span, int]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.List, ast.Tuple)):
+            holder = lines.span(node)
+            for index, element in enumerate(node.elts):
+                found[lines.span(element)] = (holder, index)
+    return found
 
 
-@lru_cache(maxsize=4)
-def _parse(text: str, offset: int) -> _Region | None:
+def _edit(source: str, span: Span, node: cst.BaseExpression | None) -> Edit | None:
+    """The change of the text at `span` to that of a node, cut down to what differs. None where it would not
+    parse."""
     import libcst as cst
-    from libcst.metadata import MetadataWrapper, PositionProvider
 
-    try:
-        wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
-        ranges = wrapper.resolve(PositionProvider)
-    except (cst.ParserSyntaxError, RecursionError):
+    if node is None:
         return None
-    places = {
-        node: (at.start.line, at.start.column + 1, at.end.line, at.end.column + 1)
-        for node, at in ranges.items()
-    }
-    return _Region(text, offset, wrapper.module, places)
+    text = cst.Module([]).code_for_node(node)
+    try:
+        ast.parse(f"({text}\n)", mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    edit = _difference(text_at(source, span), text, span)
+    if "\r\n" in source:
+        return Edit(edit.span, edit.text.replace("\n", "\r\n"))
+    return edit
 
 
-def _difference(old: str, new: str, offset: int) -> Edit:
-    """The smallest edit that makes `new` of `old`, widened to whole words."""
+def _difference(old: str, new: str, place: Span) -> Edit:
+    """The smallest edit that makes `new` of `old`, which stands at `place`; widened to whole words."""
     head = 0
     limit = min(len(old), len(new))
     while head < limit and old[head] == new[head]:
@@ -202,15 +158,16 @@ def _difference(old: str, new: str, offset: int) -> Edit:
         tail += 1
     while tail and (old[-tail].isalnum() or old[-tail] == "_"):
         tail -= 1
-    before = old[:head]
-    until = old[: len(old) - tail]
-    span = Span(
-        offset + before.count("\n") + 1,
-        len(before) - before.rfind("\n"),
-        offset + until.count("\n") + 1,
-        len(until) - until.rfind("\n"),
-    )
-    return Edit(span, new[head : len(new) - tail])
+    start, end = _after(place, old[:head]), _after(place, old[: len(old) - tail])
+    return Edit(Span(*start, *end), new[head : len(new) - tail])
+
+
+def _after(place: Span, text: str) -> tuple[int, int]:
+    """Line and column behind a text that begins at a place."""
+    lines = text.count("\n")
+    if not lines:
+        return (place.line, place.column + len(text))
+    return (place.line + lines, len(text) - text.rfind("\n"))
 
 
 def _expression(text: str) -> cst.BaseExpression | None:
@@ -218,7 +175,7 @@ def _expression(text: str) -> cst.BaseExpression | None:
 
     try:
         return cst.parse_expression(text)
-    except cst.ParserSyntaxError:
+    except (cst.ParserSyntaxError, RecursionError):
         return None
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tritonlint.source.text import Lines, split_lines
+
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _EXPANSIONS = 64
 
@@ -31,13 +33,14 @@ class _Index:
 @lru_cache(maxsize=8)
 def _index(source: str) -> _Index:
     tree = _tree(source)
+    lines = Lines(split_lines(source))
     functions: list[_Function] = []
     calls: dict[tuple[int, int], ast.Call] = {}
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             functions.append(node)
         elif isinstance(node, ast.Call):
-            at = (node.lineno, node.col_offset + 1)
+            at = (node.lineno, lines.column(node.lineno, node.col_offset))
             if at not in calls or _end(node) > _end(calls[at]):
                 calls[at] = node
     return _Index(tuple(functions), calls)
