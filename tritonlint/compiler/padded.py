@@ -206,20 +206,19 @@ def padded_elements(
     """Elements of scratch of a conversion that goes through padded shared memory; `element_bits` as in the
     type (1 for i1, 64 for a pointer)."""
     source_cta, target_cta = cta_of(source), cta_of(target)
-    if source_cta != target_cta:
-        # Through the shared memory of other CTAs: the CTA's whole part.
-        return math.prod(shape_per_cta(shape, source_cta))
     source_shape, target_shape = shape_per_cta(shape, source_cta), shape_per_cta(shape, target_cta)
-    rounds = [
-        max(min(a, s), min(b, t))
-        for a, s, b, t in zip(
+    if source_cta != target_cta:
+        # Through the shared memory of other CTAs: the CTA's whole part in one round.
+        rounds = list(source_shape)
+    else:
+        tiles = zip(
             source_shape,
             _tile(source, shape, release),
             target_shape,
             _tile(target, shape, release),
             strict=True,
         )
-    ]
+        rounds = [max(min(a, s), min(b, t)) for a, s, b, t in tiles]
     if len(shape) <= 1:
         return math.prod(rounds)
     write, read, dim = vector_lengths(source, target, shape, release)
