@@ -177,7 +177,7 @@ def _dot_operand(pass_: Rematerialization, convert: GOp, users: list[GOp]) -> bo
         op = value.op
         if op is None:
             return False
-        if op.name in _LOADS:
+        if op.name == "tt.load" or (op.name in _LOADS and pass_.release.operand_hoisting == "all"):
             loads.append(op)
         elif op.name == "arith.constant" or _moves_no_data(op):
             inner.values[value] = None
