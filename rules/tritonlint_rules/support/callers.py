@@ -168,6 +168,17 @@ def plain_number(source: str, function: ast.AST | None, node: ast.expr, before: 
     )
 
 
+def bound_again(source: str, name: str) -> bool:
+    """Whether a name is also assigned at the top of the file: a kernel that is wrapped by hand."""
+    tree = _tree(source)
+    return any(
+        isinstance(target, ast.Name) and target.id == name
+        for statement in (tree.body if tree is not None else ())
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+    )
+
+
 def several_kernels(source: str, call: ast.Call, kernel: str) -> bool:
     """Whether the launched name is bound more than once in its function: which kernel it is may then go
     with other values that are not known here."""

@@ -8,7 +8,7 @@ from tritonlint import fixes
 from tritonlint.finding import Edit, Fix, Related
 from tritonlint.rule import Context
 from tritonlint.source.sites import AutotuneSite, LaunchPlan, ModuleRef
-from tritonlint_rules.support.callers import call_at, several_kernels
+from tritonlint_rules.support.callers import bound_again, call_at, several_kernels
 
 
 def parameter_names(plan: LaunchPlan) -> list[str]:
@@ -38,6 +38,8 @@ def sure_launch(context: Context, plan: LaunchPlan) -> bool:
         return False
     if launch.path and launch.path != context.path:
         return True
+    if plan.tuning is None and bound_again(context.source, plan.kernel.name):
+        return False  # what was put around it may give more than could be read
     call = call_at(context.source, launch.span.line, launch.span.column)
     return call is None or not several_kernels(context.source, call, plan.kernel.name)
 
