@@ -29,6 +29,7 @@ H100 = {
 }  # fmt: skip
 PLATFORM = Platform("sm_90", (3, 9), "h100", H100)
 
+
 def as_json(value: object) -> object:
     """A config's value as the data file writes it."""
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -192,7 +193,9 @@ def launches(site: pathlib.Path, packages: list[str], show: set[str]) -> int:
     missed: collections.Counter[str] = collections.Counter()
     for path, module in modules.items():
         wanted = [
-            node for node in syntactic_launches(list(module.statements)) if is_kernel_launch(node, names, others)
+            node
+            for node in syntactic_launches(list(module.statements))
+            if is_kernel_launch(node, names, others)
         ]
         start = time.process_time()
         reading = read_plans(module, PLATFORM)

@@ -241,7 +241,8 @@ def test_a_call_that_cannot_be_evaluated_does_not_hide_the_launch() -> None:
 
 
 def test_what_is_not_reached_is_not_launched() -> None:
-    code = "def f(x, y):\n    if torch.version.hip:\n        raise NotImplementedError\n    scale[(1,)](x, y, 5, BLOCK=64)\n"
+    code = "def f(x, y):\n    if torch.version.hip:\n        raise NotImplementedError\n"
+    code += "    scale[(1,)](x, y, 5, BLOCK=64)\n"
     assert [plan.launch is None for plan in plans(KERNEL + code, MI300)] == [True]
     assert [plan.launch is None for plan in plans(KERNEL + code, H100)] == [False]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.source import symbolic
-from tritonlint.source.guards import ANYWHERE, Choice, Guards, choose, combine, lift
+from tritonlint.source.guards import ANYWHERE, Choice, Guards, lift
 from tritonlint.source.objects import (
     MISSING,
     Class,
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 _TYPES = ("int", "float", "str", "bool", "list", "tuple", "dict", "set", "frozenset", "object", "type", "range", "slice",
           "complex", "bytes")  # fmt: skip
 _FUNCTIONS = (
-    "abs", "all", "any", "callable", "enumerate", "filter", "getattr", "hasattr", "id", "isinstance", "issubclass", "iter",
-    "len", "map", "max", "min", "next", "pow", "print", "repr", "reversed", "round", "setattr", "sorted", "sum", "zip",
+    "abs", "all", "any", "callable", "enumerate", "filter", "getattr", "hasattr", "id", "isinstance", "issubclass",
+    "iter", "len", "map", "max", "min", "next", "pow", "print", "repr", "reversed", "round", "setattr", "sorted", "sum", "zip",
     "divmod", "hash", "format", "hex", "bin", "ord", "chr",
 )  # fmt: skip
 _EXCEPTIONS = ("Exception", "ValueError", "KeyError", "TypeError", "RuntimeError", "ImportError", "NotImplementedError",
@@ -599,8 +599,8 @@ def _simple_bounds(interp: Interpreter, name: str, row: tuple[Any, ...], argumen
 _SIMPLE: dict[str, Callable[..., Any]] = {
     **{
         f"math.{name}": getattr(math, name)
-        for name in ("ceil", "floor", "log2", "log", "log10", "sqrt", "gcd", "pow", "exp", "isqrt", "fabs", "trunc", "cos",
-                     "sin", "tan", "tanh", "isnan", "isinf", "factorial", "comb")
+        for name in ("ceil", "floor", "log2", "log", "log10", "sqrt", "gcd", "pow", "exp", "isqrt", "fabs", "trunc",
+                     "cos", "sin", "tan", "tanh", "isnan", "isinf", "factorial", "comb")
     },
     "math.lcm": math.lcm,
     "builtins.abs": abs,
@@ -625,6 +625,3 @@ def partial(arguments: Arguments) -> Partial:
         dict(arguments.keywords),
         dict(arguments.keyword_origins),
     )
-
-
-__all__ = ["BUILTINS", "choose", "combine", "construct", "element_of", "items_of"]

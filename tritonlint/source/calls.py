@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonlint.source import symbolic
 from tritonlint.source.environment import Frame
-from tritonlint.source.guards import ANYWHERE, NO_GUARDS, Choice, Guards, choose, lift, narrow
+from tritonlint.source.guards import ANYWHERE, NO_GUARDS, Choice, Guards, choose, narrow
 from tritonlint.source.kernels import Decorator, Kernel, LaunchProxy
 from tritonlint.source.objects import (
     MISSING,
@@ -553,6 +553,3 @@ def _fill_fields(interp: Interpreter, cls: Class, instance: Instance, arguments:
         from tritonlint.source.interpreter import Arguments as New
 
         call_function(interp, _bound(after, instance), New([], {}))
-
-
-__all__ = ["bind", "builtin", "call", "call_function", "evaluate_call", "instantiate", "lift"]

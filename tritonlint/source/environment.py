@@ -26,8 +26,8 @@ class Frame:
     """The local names of one run of a function, of a class body, or of one top-level statement."""
 
     __slots__ = (
-        "assumed", "env", "environment", "function", "lenient", "loops", "name", "parent", "relevant", "returns", "spread",
-        "trying", "yields",
+        "assumed", "env", "environment", "function", "lenient", "loops", "name", "parent", "relevant", "returns",
+        "spread", "trying", "yields",
     )  # fmt: skip
 
     def __init__(self, environment: Environment, parent: Frame | None = None, name: str = "") -> None:
@@ -83,9 +83,9 @@ def bindings_of(module: Module) -> Bindings:
         for name in names:
             index.setdefault(name, []).append(number)
         if isinstance(statement, (ast.ImportFrom, ast.Try, ast.If)):
-            for inner in (statement,) if isinstance(statement, ast.ImportFrom) else ast.walk(statement):
-                if isinstance(inner, ast.ImportFrom) and inner.names[0].name == "*":
-                    stars.append(number)
+            inside = [statement] if isinstance(statement, ast.ImportFrom) else ast.walk(statement)
+            if any(isinstance(inner, ast.ImportFrom) and inner.names[0].name == "*" for inner in inside):
+                stars.append(number)
     return Bindings(index, stars)
 
 

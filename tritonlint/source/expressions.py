@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.source import access, calls, methods, symbolic
-from tritonlint.source.guards import NO_GUARDS, Choice, Guards, agree, choose, combine, guard, lift, narrow
+from tritonlint.source.guards import NO_GUARDS, Choice, Guards, agree, choose, guard, lift, narrow
 from tritonlint.source.objects import (
     MISSING,
     Dict,
@@ -527,5 +527,3 @@ EVALUATORS: dict[type, Callable[[Any, Any, Any], Any]] = {
     ast.Await: awaited,
     ast.Starred: starred,
 }
-
-__all__ = ["EVALUATORS", "combine", "conditions", "origin"]

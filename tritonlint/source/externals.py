@@ -22,7 +22,6 @@ from tritonlint.source.objects import (
     Raised,
     Symbol,
     Tensor,
-    TypeValue,
 )
 from tritonlint.source.values import DType
 
@@ -88,8 +87,7 @@ def known(interp: Interpreter, dotted: str) -> Any:
     platform = interp.platform
     root, _, name = dotted.rpartition(".")
     if name in DTYPES and (root in _ROOTS or root.startswith("triton.language")):
-        if dotted not in ("torch.float", "torch.int") or root == "torch":
-            return DType(DTYPES[name])
+        return DType(DTYPES[name])
     if root == "math" and name in ("pi", "e", "inf", "tau", "nan"):
         import math
 
@@ -299,6 +297,16 @@ def next_power_of_2(interp: Interpreter, value: Any) -> Any:
     return interp.symbol(key, reason, least, most, True, least, "int")
 
 
+def _next_power(interp: Interpreter, arguments: Arguments) -> Any:
+    return lift(lambda one: next_power_of_2(interp, one), arguments.positional[0])
+
+
+def _compiling(interp: Interpreter, arguments: Arguments) -> Any:
+    return builtin_calls.unknown(
+        interp, arguments, "whether torch compiles is not known", low=0, high=1, kind="bool"
+    )
+
+
 def _previous_power(interp: Interpreter, arguments: Arguments) -> Any:
     def one(value: Any) -> Any:
         if isinstance(value, int):
@@ -323,7 +331,9 @@ def _properties(interp: Interpreter, arguments: Arguments) -> Any:
               "max_threads_per_multi_processor", "shared_memory_per_multiprocessor")  # fmt: skip
     found = {name: answers.device_property(interp.platform, name) for name in fields}
     return Instance("device properties", {
-        name: value if value is not None else interp.symbol(("property", name), f"{name} of the device is not known", low=1)
+        name: value
+        if value is not None
+        else interp.symbol(("property", name), f"{name} of the device is not known", low=1)
         for name, value in found.items()
     })  # fmt: skip
 
@@ -360,15 +370,6 @@ def _device_name(interp: Interpreter, arguments: Arguments) -> Any:
         name
         if name is not None
         else interp.symbol(("property", "name"), "the device's name is not known", kind="str")
-    )
-
-
-def _multiprocessors(interp: Interpreter, arguments: Arguments) -> Any:
-    count = answers.device_property(interp.platform, "multi_processor_count")
-    if count is not None:
-        return count
-    return interp.symbol(
-        ("property", "multi_processor_count"), "the number of multiprocessors is not known", 1, kind="int"
     )
 
 
@@ -537,8 +538,8 @@ def _false(interp: Interpreter, arguments: Arguments) -> Any:
 
 _HANDLERS: dict[str, Any] = {
     "triton.cdiv": cdiv,
-    "triton.next_power_of_2": lambda interp, a: lift(lambda one: next_power_of_2(interp, one), a.positional[0]),
-    "triton.language.math.next_power_of_2": lambda interp, a: lift(lambda one: next_power_of_2(interp, one), a.positional[0]),
+    "triton.next_power_of_2": _next_power,
+    "triton.language.math.next_power_of_2": _next_power,
     "triton.prev_power_of_2": _previous_power,
     "triton.language.constexpr": lambda interp, a: a.positional[0],
     "triton.language.cdiv": cdiv,
@@ -555,7 +556,7 @@ _HANDLERS: dict[str, Any] = {
     "torch.npu.is_available": _false,
     "torch.backends.mps.is_available": _false,
     "torch.hpu.is_available": _false,
-    "torch.compiler.is_compiling": lambda interp, a: builtin_calls.unknown(interp, a, "whether torch compiles", kind="bool"),
+    "torch.compiler.is_compiling": _compiling,
     "triton.runtime.driver.get_current_target": _target,
     "triton.runtime.driver.get_current_device": lambda interp, a: 0,
     "triton.runtime.driver.utils.get_device_properties": _triton_properties,
@@ -625,6 +626,3 @@ def _replace(interp: Interpreter, arguments: Arguments) -> Any:
     if isinstance(base, Instance):
         return Instance(base.cls, {**base.attributes, **arguments.keywords})
     return builtin_calls.unknown(interp, arguments, "what is replaced is not known")
-
-
-__all__ = ["TypeValue", "Version", "attribute", "call_external", "comparable", "known"]

@@ -15,7 +15,6 @@ from tritonlint.source.objects import (
     Function,
     List,
     Maybe,
-    Origin,
     OutOfBudget,
     Partial,
     Raised,
@@ -190,6 +189,3 @@ def union(parts: Any) -> Knowledge:
     low = min(one for one in lows if one is not None) if None not in lows else None
     high = max(one for one in highs if one is not None) if None not in highs else None
     return Bounded(low, high)
-
-
-__all__ = ["Origin", "describe", "evaluate", "union"]

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from tritonlint.source.objects import MISSING, Dict, List, Origin
+from tritonlint.source.objects import MISSING, List, Origin
 from tritonlint.span import Span
 
 if TYPE_CHECKING:
@@ -112,6 +112,3 @@ class Decorator:
 
 def span_of(environment: Environment, node: ast.AST) -> Span:
     return environment.module.span(node)
-
-
-__all__ = ["ConfigValue", "Decorator", "Dict", "Kernel", "LaunchProxy", "Layer", "span_of"]

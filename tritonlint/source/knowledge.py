@@ -15,7 +15,6 @@ from tritonlint.source.objects import (
     External,
     Instance,
     List,
-    Maybe,
     Set,
     Symbol,
     Tensor,
@@ -180,7 +179,3 @@ def signature_type(interp: Interpreter, value: Any) -> str | None:
     if isinstance(value, float) or (isinstance(value, Symbol) and value.kind == "float"):
         return "fp32"
     return None
-
-
-def is_maybe(value: Any) -> bool:
-    return isinstance(value, Maybe)

@@ -11,9 +11,7 @@ from tritonlint.source.environment import CHANGING, Environment, Frame
 from tritonlint.source.guards import ANYWHERE, Path, choose, guard
 from tritonlint.source.kernels import Kernel, LaunchProxy
 from tritonlint.source.objects import (
-    MISSING,
     Class,
-    Dict,
     Function,
     Instance,
     OutOfBudget,
@@ -367,13 +365,23 @@ def _changed_attributes(owner: Class) -> set[str]:
         me = method.args.args[0].arg
         for node in ast.walk(method):
             target: ast.AST | None = None
-            if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(
+                node.ctx, (ast.Store, ast.Del)
+            ):
                 target = node
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
+            elif (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in CHANGING
+            ):
                 target = node.func.value
             while isinstance(target, ast.Subscript):
                 target = target.value
-            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == me:
+            if (
+                isinstance(target, ast.Attribute)
+                and isinstance(target.value, ast.Name)
+                and target.value.id == me
+            ):
                 found.add(target.attr)
     return found
 
@@ -431,6 +439,3 @@ def _unknown(interp: Interpreter, function: Function, argument: ast.arg, default
     if kind == "bool":
         return interp.symbol(key, reason, low=0, high=1, kind="bool")
     return interp.symbol(key, reason, kind=kind)
-
-
-__all__ = ["MISSING", "Dict", "Entry", "Launch", "Runner", "record"]

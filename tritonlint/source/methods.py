@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from tritonlint.source.interpreter import Arguments, Interpreter
 
 _TEXT = frozenset({
-    "lower", "upper", "strip", "lstrip", "rstrip", "split", "rsplit", "startswith", "endswith", "replace", "join", "format",
-    "removeprefix", "removesuffix", "title", "capitalize", "count", "find", "isdigit", "partition", "rpartition", "splitlines",
-    "casefold", "index", "isnumeric", "isalpha", "isalnum",
+    "lower", "upper", "strip", "lstrip", "rstrip", "split", "rsplit", "startswith", "endswith", "replace", "join",
+    "format", "removeprefix", "removesuffix", "title", "capitalize", "count", "find", "isdigit", "partition", "rpartition",
+    "splitlines", "casefold", "index", "isnumeric", "isalpha", "isalnum",
 })  # fmt: skip
 
 
@@ -56,8 +56,8 @@ def unknown_item(interp: Interpreter, base: Any, index: Any) -> Any:
                 symbolic.grow(word, key[2], symbolic.key_of(index)), base.reason, low=0, kind="int"
             )
     if isinstance(base, Tensor):
-        return Tensor(symbolic.grow("item", base.key, symbolic.key_of(index) if not isinstance(index, slice) else str(index)),
-                      base.dtype)  # fmt: skip
+        where = str(index) if isinstance(index, slice) else symbolic.key_of(index)
+        return Tensor(symbolic.grow("item", base.key, where), base.dtype)
     reason = getattr(base, "reason", "an item of it is not known")
     at = str(index) if isinstance(index, slice) else symbolic.key_of(index)
     return interp.symbol(symbolic.grow("item", symbolic.key_of(base), at), reason)
@@ -324,6 +324,3 @@ def _text(
     except Exception as error:
         raise Raised(type(error).__name__, str(error)) from None
     return List(result) if isinstance(result, list) else result
-
-
-__all__ = ["call_method", "extend_list", "settle", "unknown_attribute", "unknown_item"]

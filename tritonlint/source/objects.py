@@ -234,6 +234,7 @@ class OutOfBudget(Exception):
 
 
 __all__ = [
-    "MISSING", "Class", "Container", "Descriptor", "Dict", "EnumMember", "External", "Function", "Instance", "List", "Maybe",
-    "Method", "ModuleValue", "Native", "Origin", "OutOfBudget", "Partial", "Raised", "Set", "Symbol", "Tensor", "TypeValue",
+    "MISSING", "Class", "Container", "Descriptor", "Dict", "EnumMember", "External", "Function", "Instance", "List",
+    "Maybe", "Method", "ModuleValue", "Native", "Origin", "OutOfBudget", "Partial", "Raised", "Set", "Symbol", "Tensor",
+    "TypeValue",
 ]  # fmt: skip

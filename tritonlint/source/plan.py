@@ -23,7 +23,6 @@ from tritonlint.source.sites import (
     Candidate,
     Config,
     DecoratorUse,
-    Grid,
     KernelSource,
     LaunchArgument,
     LaunchPlan,
@@ -116,9 +115,12 @@ class Planner:
         if not isinstance(node, ast.Name):
             return {}
         for statement in reversed(layer.environment.module.statements):
-            if isinstance(statement, ast.Assign) and statement.lineno < getattr(layer.node, "lineno", 0):
-                if any(isinstance(one, ast.Name) and one.id == node.id for one in statement.targets):
-                    return self.assumptions.of(statement)
+            if (
+                isinstance(statement, ast.Assign)
+                and statement.lineno < getattr(layer.node, "lineno", 0)
+                and any(isinstance(one, ast.Name) and one.id == node.id for one in statement.targets)
+            ):
+                return self.assumptions.of(statement)
         return {}
 
     # -- plans
@@ -507,9 +509,7 @@ class _Maker:
         for name, value in options.items():
             if name not in _MAIN_OPTIONS and value is not MISSING:
                 extra[name] = knowledge(interp, value)
-        main: list[Knowledge] = []
-        for name in _MAIN_OPTIONS:
-            main.append(self._option(name, config, options))
+        main = [self._option(name, config, options) for name in _MAIN_OPTIONS]
         return Candidate(
             config, constants, types, values, main[0], main[1], main[2], main[3], extra, grid, problem
         )
@@ -589,6 +589,3 @@ def _known_first(candidates: list[Candidate]) -> list[Candidate]:
         if own is None or any(candidate is one for one in own):
             kept.append(candidate)
     return kept
-
-
-__all__ = ["Grid", "Planner"]

@@ -34,7 +34,9 @@ class Reading:
 
     plans: tuple[LaunchPlan, ...]
     problems: tuple[Problem, ...] = ()
-    unreached: tuple[LaunchPlan, ...] = ()  # launches that the platform or a default rules out, where asked for
+    unreached: tuple[
+        LaunchPlan, ...
+    ] = ()  # launches that the platform or a default rules out, where asked for
 
 
 def read_plans(
@@ -210,9 +212,10 @@ class _Reader:
                 continue
             if isinstance(value, Symbol) and not isinstance(wanted, str):
                 bindings[value.key] = from_knowledge(wanted)
-            elif isinstance(value, (Symbol, Tensor)) and isinstance(wanted, str) and wanted.startswith("*"):
-                if wanted[1:] in DTYPES.values():
-                    bindings[grow("dtype", key_of(value))] = DType(wanted[1:])
+            elif isinstance(value, (Symbol, Tensor)) and isinstance(wanted, str):
+                pointee = wanted.removeprefix("*")
+                if wanted.startswith("*") and pointee in DTYPES.values():
+                    bindings[grow("dtype", key_of(value))] = DType(pointee)
         return bindings
 
     # -- plans

@@ -227,6 +227,5 @@ def _head_names(statement: ast.stmt) -> set[str]:
         part = getattr(statement, name, None)
         if part is not None:
             heads.append(part)
-    for item in getattr(statement, "items", []):
-        heads.append(item)
+    heads.extend(getattr(statement, "items", []))
     return {node.id for head in heads for node in ast.walk(head) if isinstance(node, ast.Name)}

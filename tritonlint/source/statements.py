@@ -1,4 +1,4 @@
-"""Statements. `execute` says how a body ended: "next", or "return", "raise", "break", "continue" where no path goes on."""
+"""Statements. `execute` says how a body ended: "next", or "return", "raise", "break", "continue" if no path goes on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tritonlint.source import access, calls, definitions, symbolic
+from tritonlint.source import access, definitions, symbolic
 from tritonlint.source.environment import Loop
 from tritonlint.source.expressions import conditions
 from tritonlint.source.guards import (
@@ -695,4 +695,3 @@ if hasattr(ast, "Match"):
     HANDLERS[ast.Match] = match_
 if hasattr(ast, "TryStar"):
     HANDLERS[ast.TryStar] = try_
-__all__ = ["HANDLERS", "calls", "execute"]

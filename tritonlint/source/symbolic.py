@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from tritonlint.source.objects import (
-    Container,
     Dict,
     EnumMember,
     External,
@@ -473,17 +472,3 @@ def _contains(item: Any, container: Any) -> bool | None:
             unsure = unsure or known is None or bool(known and maybe)
         return None if unsure else False
     return None
-
-
-__all__ = [
-    "Container",
-    "binary",
-    "compare",
-    "equal",
-    "grow",
-    "is_familiar",
-    "key_of",
-    "reason_of",
-    "truth",
-    "unary",
-]

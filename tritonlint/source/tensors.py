@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tritonlint.source import symbolic
 from tritonlint.source.dtypes import CONVERSIONS, DTYPES
 from tritonlint.source.guards import Choice, lift
-from tritonlint.source.objects import MISSING, External, List, Symbol, Tensor, TypeValue
+from tritonlint.source.objects import MISSING, External, Symbol, Tensor, TypeValue
 from tritonlint.source.values import DType
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ _MAKERS = frozenset({"empty", "zeros", "ones", "full", "randn", "rand", "randint
                      "linspace", "eye", "randperm", "as_tensor", "scalar_tensor"})  # fmt: skip
 _LIKE = frozenset({"empty_like", "zeros_like", "ones_like", "full_like", "randn_like", "rand_like"})
 _KEEPING = frozenset({
-    "contiguous", "clone", "detach", "cpu", "cuda", "requires_grad_", "zero_", "fill_", "copy_", "mul_", "add_", "pin_memory",
-    "abs", "neg", "relu", "exp", "sigmoid", "tanh", "clamp", "clamp_", "masked_fill", "masked_fill_", "sub_", "div_",
+    "contiguous", "clone", "detach", "cpu", "cuda", "requires_grad_", "zero_", "fill_", "copy_", "mul_", "add_",
+    "pin_memory", "abs", "neg", "relu", "exp", "sigmoid", "tanh", "clamp", "clamp_", "masked_fill", "masked_fill_", "sub_", "div_",
 })  # fmt: skip
 _RESHAPING = frozenset({
     "view", "reshape", "flatten", "transpose", "permute", "t", "squeeze", "unsqueeze", "expand", "repeat", "unflatten",
@@ -304,6 +304,3 @@ def _no_arguments() -> Arguments:
     from tritonlint.source.interpreter import Arguments as New
 
     return New([], {})
-
-
-__all__ = ["List", "attribute_of", "call_tensor", "call_torch", "dtype_of", "shape_item", "shape_of"]

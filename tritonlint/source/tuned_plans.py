@@ -18,7 +18,7 @@ from tritonlint.source.sites import (
 from tritonlint.source.text import SourceFile
 from tritonlint.source.tuned import OPTIONS, Entry, TunedFile, read_tuned
 from tritonlint.source.tuning_sites import default_stages
-from tritonlint.source.values import DType, Known, Knowledge
+from tritonlint.source.values import DType, Knowledge, Known
 from tritonlint.span import Span
 
 # Keywords of the families' launches that do not change what the compiler sees of this program.

@@ -15,14 +15,11 @@ from tritonlint.source.objects import (
     Function,
     List,
     Maybe,
-    Origin,
-    OutOfBudget,
-    Raised,
     Set,
     Symbol,
 )
 from tritonlint.source.sites import AutotuneSite, Config
-from tritonlint.source.values import Known, Unknown
+from tritonlint.source.values import Known
 
 if TYPE_CHECKING:
     from tritonlint.source.interpreter import Interpreter
@@ -252,6 +249,3 @@ class _Reader:
 def _integer(value: Any, default: int) -> Any:
     """num_warps and the like as given (a wrong type is for the rules to see); None stands for the default."""
     return default if value is None else value
-
-
-__all__ = ["Origin", "OutOfBudget", "Raised", "Unknown", "default_stages", "tuning_site"]
