@@ -12,13 +12,15 @@ from functools import lru_cache
 from typing import Any, Literal
 
 
-@dataclass(frozen=True, slots=True)
+# Compared by identity: each release is one object, and a hash over all fields would cost more than what is cached.
+@dataclass(frozen=True, slots=True, eq=False)
 class Release:
     """One Triton release, by (major, minor). The values of the fields are those of 2.1, the oldest one
     known."""
 
     major: int = 2
     minor: int = 1
+    unmodelled: tuple[str, ...] = ("chained dots", "transposes", "masked fp8 on wgmma")  # see modelled.py
     known: bool = True  # False: newer than the newest row, which is used in its place
 
     # Launch and config defaults.
@@ -115,7 +117,6 @@ class Release:
     fp64_mma: bool = False  # fp64 products run on tensor cores where they are fast
     fma_before_ampere: bool = False  # no tensor cores below sm_80
     join_widens_k: bool = False  # operands joined from halves are loaded as half the width
-    scales_transposed_left: bool = False  # a scaled dot with scales on B only is transposed
     join_checks_packing: bool = False  # only joins that pack neighbours count as halves
     views_to_shared_linear: bool = False  # views of operands in memory given by bases become views of memory
     locality_keeps_order: bool = False  # thread-local reductions keep the order of elements
@@ -213,6 +214,7 @@ class Release:
 _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     (2, 1, {}),
     (2, 2, {
+        "unmodelled": ("transposes", "masked fp8 on wgmma"),
         "scan_free_in_one_warp": True,
         "max_tensor_elements": 1048576,
         "reduce_scratch": "per_warp",
@@ -223,6 +225,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (2, 3, {}),
     (3, 0, {
+        "unmodelled": ("masked fp8 on wgmma",),
         "axis_expands_divisibility": True,
         "axis_drops_divisor_of_runs": True,
         "axis_loads_keep_constancy": True,
@@ -252,6 +255,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_pipeliner": "streams",
     }),
     (3, 3, {
+        "unmodelled": ("tcgen05", "transposed descriptor tiles"),
         "operand_hoisting": "nvidia",
         "folds_float_conversions": True,
         "existing_values": "followed",
@@ -261,7 +265,6 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_transposed": "not_fp8",
         "amd_xf32": True,
         "amd_wide_instructions": True,
-        "scales_transposed_left": True,
         "fma_before_ampere": True,
         "mma_v2_balanced_warps": True,
         "hoists_into_conditionals": True,
@@ -284,6 +287,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "allocation_largest_first": True,
     }),
     (3, 4, {
+        "unmodelled": (),
         "operand_hoisting": "all",
         "warp_specialization": True,
         "operands_by_lanes": True,
