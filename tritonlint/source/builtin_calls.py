@@ -36,8 +36,8 @@ _TYPES = ("int", "float", "str", "bool", "list", "tuple", "dict", "set", "frozen
           "complex", "bytes")  # fmt: skip
 _FUNCTIONS = (
     "abs", "all", "any", "callable", "enumerate", "filter", "getattr", "hasattr", "id", "isinstance", "issubclass",
-    "iter", "len", "map", "max", "min", "next", "pow", "print", "repr", "reversed", "round", "setattr", "sorted", "sum", "zip",
-    "divmod", "hash", "format", "hex", "bin", "ord", "chr",
+    "iter", "len", "map", "max", "min", "next", "pow", "print", "repr", "reversed", "round", "setattr", "sorted", "sum",
+    "zip", "divmod", "hash", "format", "hex", "bin", "ord", "chr",
 )  # fmt: skip
 _EXCEPTIONS = ("Exception", "ValueError", "KeyError", "TypeError", "RuntimeError", "ImportError", "NotImplementedError",
                "AssertionError", "AttributeError", "IndexError", "ModuleNotFoundError", "OSError")  # fmt: skip

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from tritonlint.source.interpreter import Arguments, Interpreter
 
 
-HELPER_STEPS = 1000  # of a helper in another file, while launches are looked for
-OWN_HELPER_STEPS = 3000  # of one in the same file: it may launch
+HELPER_STEPS = 800  # of a helper in another file, while launches are looked for
+OWN_HELPER_STEPS = 2000  # of one in the same file: it may launch
 
 
 def builtin(interp: Interpreter, name: str) -> Any:
@@ -67,6 +67,10 @@ def evaluate_call(interp: Interpreter, node: ast.Call, frame: Frame) -> Any:
     else:
         function = interp.evaluate(node.func, frame)
     arguments = read_arguments(interp, node, frame)
+    if interp.hooks.files:
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name in interp.hooks and node not in frame.decorators:
+            return interp.hooks.result(interp, name, arguments)
     try:
         result = call(interp, function, arguments, frame)
     except Raised:

@@ -90,6 +90,7 @@ def decorated(interp: Interpreter, value: Any, node: ast.FunctionDef, frame: Fra
     from tritonlint.source.calls import call
     from tritonlint.source.interpreter import Arguments
 
+    frame.decorators = tuple(node.decorator_list)
     for decorator in reversed(node.decorator_list):
         try:
             made = interp.evaluate(decorator, frame)

@@ -26,8 +26,8 @@ class Frame:
     """The local names of one run of a function, of a class body, or of one top-level statement."""
 
     __slots__ = (
-        "assumed", "env", "environment", "function", "lenient", "loops", "name", "parent", "relevant", "returns",
-        "spread", "trying", "yields",
+        "assumed", "decorators", "env", "environment", "function", "lenient", "loops", "name", "parent", "relevant",
+        "returns", "spread", "trying", "yields",
     )  # fmt: skip
 
     def __init__(self, environment: Environment, parent: Frame | None = None, name: str = "") -> None:
@@ -41,6 +41,9 @@ class Frame:
         self.yields: List | None = None
         self.spread: ast.AST | None = None  # the comprehension in hand
         self.assumed: dict[str, Any] = {}  # from a comment on the function
+        self.decorators: tuple[
+            ast.expr, ...
+        ] = ()  # those in hand: a call of one of these is no call for configs
         self.lenient = False  # what raises is passed over
         self.trying = 0  # `try` statements around
         self.relevant: set[int] | None = None  # the statements to evaluate, where not all
@@ -73,7 +76,7 @@ class Bindings:
     stars: list[int]  # statements with `from x import *`
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def bindings_of(module: Module) -> Bindings:
     index: dict[str, list[int]] = {}
     stars: list[int] = []

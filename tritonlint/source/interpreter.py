@@ -10,6 +10,7 @@ from typing import Any
 from tritonlint.source import expressions, statements
 from tritonlint.source.environment import Environment, Frame
 from tritonlint.source.guards import ANYWHERE, Guards, Path, extend
+from tritonlint.source.hooks import Hooks
 from tritonlint.source.journal import Journal
 from tritonlint.source.module import Module
 from tritonlint.source.objects import Origin, OutOfBudget, Raised, Symbol
@@ -36,10 +37,13 @@ class Arguments:
 class Interpreter:
     """Evaluates one linted file (and what it imports) for one platform."""
 
-    def __init__(self, module: Module, platform: Platform, project: Project | None = None) -> None:
+    def __init__(
+        self, module: Module, platform: Platform, project: Project | None = None, hooks: Hooks | None = None
+    ) -> None:
         self.module = module
         self.platform = platform
         self.project = project or Project(module.path)
+        self.hooks = hooks or Hooks()
         self.path: Path = ANYWHERE
         self.journal = Journal()
         self.steps = SITE_STEPS

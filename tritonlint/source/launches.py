@@ -22,7 +22,7 @@ from tritonlint.source.objects import (
 if TYPE_CHECKING:
     from tritonlint.source.interpreter import Arguments, Interpreter
 
-ENTRY_STEPS = 8_000  # of one function that launches
+ENTRY_STEPS = 6_000  # of one function that launches
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _NOT_ARGUMENTS = frozenset({"grid", "warmup"})
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _TEXT = frozenset({
     "lower", "upper", "strip", "lstrip", "rstrip", "split", "rsplit", "startswith", "endswith", "replace", "join",
-    "format", "removeprefix", "removesuffix", "title", "capitalize", "count", "find", "isdigit", "partition", "rpartition",
-    "splitlines", "casefold", "index", "isnumeric", "isalpha", "isalnum",
+    "format", "removeprefix", "removesuffix", "title", "capitalize", "count", "find", "isdigit", "partition",
+    "rpartition", "splitlines", "casefold", "index", "isnumeric", "isalpha", "isalnum",
 })  # fmt: skip
 
 

@@ -113,7 +113,7 @@ def _is_file(path: str) -> bool:
         return False
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def _parse(path: str, modified: int, size: int) -> Module:
     """Parsed once for as long as the file on disk stays the same (hence the two last arguments)."""
     return parse_file(load(path), always=True)  # a helper module need not say "triton" to be of use here

@@ -12,6 +12,7 @@ from typing import Any
 from tritonlint.source.assumptions import Assumptions
 from tritonlint.source.definitions import may_be_kernel
 from tritonlint.source.dtypes import DTYPES
+from tritonlint.source.hooks import Hooks
 from tritonlint.source.interpreter import SITE_STEPS, Interpreter
 from tritonlint.source.kernels import Kernel
 from tritonlint.source.knowledge import from_knowledge
@@ -40,7 +41,11 @@ class Reading:
 
 
 def read_plans(
-    module: Module, platform: Platform, project: Project | None = None, unreached: bool = False
+    module: Module,
+    platform: Platform,
+    project: Project | None = None,
+    unreached: bool = False,
+    hooks: Hooks | None = None,
 ) -> Reading:
     """Every kernel of the file with everything that reaches it; with `unreached` also the launches that cannot be
     reached on this platform (behind `if not is_hip(): return`). Never raises."""
@@ -53,7 +58,7 @@ def read_plans(
     if not module.statements or not _of_interest(module):
         return Reading(())
     with _deep_recursion():
-        return _Reader(module, platform, project).read(unreached)
+        return _Reader(module, platform, project, hooks).read(unreached)
 
 
 def _of_interest(module: Module) -> bool:
@@ -74,9 +79,11 @@ def _deep_recursion() -> Iterator[None]:
 
 
 class _Reader:
-    def __init__(self, module: Module, platform: Platform, project: Project | None) -> None:
+    def __init__(
+        self, module: Module, platform: Platform, project: Project | None, hooks: Hooks | None
+    ) -> None:
         self.module = module
-        self.interp = Interpreter(module, platform, project)
+        self.interp = Interpreter(module, platform, project, hooks)
         self.assumptions = Assumptions(module)
         self.planner = Planner(self.interp, self.assumptions)
         self.problems: list[Problem] = []

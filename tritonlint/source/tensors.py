@@ -18,7 +18,8 @@ _MAKERS = frozenset({"empty", "zeros", "ones", "full", "randn", "rand", "randint
 _LIKE = frozenset({"empty_like", "zeros_like", "ones_like", "full_like", "randn_like", "rand_like"})
 _KEEPING = frozenset({
     "contiguous", "clone", "detach", "cpu", "cuda", "requires_grad_", "zero_", "fill_", "copy_", "mul_", "add_",
-    "pin_memory", "abs", "neg", "relu", "exp", "sigmoid", "tanh", "clamp", "clamp_", "masked_fill", "masked_fill_", "sub_", "div_",
+    "pin_memory", "abs", "neg", "relu", "exp", "sigmoid", "tanh", "clamp", "clamp_", "masked_fill", "masked_fill_",
+    "sub_", "div_",
 })  # fmt: skip
 _RESHAPING = frozenset({
     "view", "reshape", "flatten", "transpose", "permute", "t", "squeeze", "unsqueeze", "expand", "repeat", "unflatten",

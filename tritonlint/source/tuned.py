@@ -1,8 +1,9 @@
 """Tuned configs in JSON files: which device, which types, which entries, and where each entry stands.
 
 vLLM and SGLang ship files named like
-`E=8,N=7168,device_name=NVIDIA_H100_80GB_HBM3,dtype=fp8_w8a8,block_shape=[128,128].json`, each a map from a batch size to a config; block-scaled GEMM files are alike, with N and K. Others (AMD's by gfx name,
-lightllm's, mamba's) nest differently: any object with num_warps or a block size in it is an entry.
+`E=8,N=7168,device_name=NVIDIA_H100_80GB_HBM3,dtype=fp8_w8a8,block_shape=[128,128].json`, each a map from a batch size
+to a config; block-scaled GEMM files are alike, with N and K. Others (AMD's by gfx name, lightllm's, mamba's) nest
+differently: any object with num_warps or a block size in it is an entry.
 """
 
 from __future__ import annotations

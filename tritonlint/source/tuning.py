@@ -229,7 +229,12 @@ def arguments_that_tune(
                 break
     if "configs" not in values:
         return None
-    named_for_it = "autotun" in ast.unparse(decorator.func).lower() or holds_configs(values["configs"])
+    called = ast.unparse(decorator.func)
+    named_for_it = (
+        "autotun" in called.lower()
+        or called.rpartition(".")[2] in interp.hooks
+        or holds_configs(values["configs"])
+    )
     return (values, nodes) if named_for_it else None
 
 
