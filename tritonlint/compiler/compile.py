@@ -24,9 +24,10 @@ from tritonlint.compiler.facts import (
 from tritonlint.compiler.graph import Graph, from_function
 from tritonlint.compiler.layout_pipeline import clean_ttir
 from tritonlint.compiler.liveness import Held, held_memory
-from tritonlint.compiler.modelled import reasons_of, sure_loads
+from tritonlint.compiler.modelled import of_the_release, reasons_of, sure_loads
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.pass_order import assign_layouts, pipeline_and_finish, pointer_facts
+from tritonlint.compiler.registers import estimate_registers
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.releases import release as release_row
 from tritonlint.compiler.scratch_of import scratch_by_op
@@ -109,6 +110,7 @@ def _compiled(trace: ir.Trace, options: Options, target: Target, release: Releas
         total = max(total, _TMEM_POINTER_BYTES)
     exact = not reasons
     dots = dot_facts(function, front.choices)
+    estimate = estimate_registers(graph, options, target, specialized=bool(specialized))
     return Compiled(
         shared_bytes=total,
         shared_exact=exact,
@@ -121,10 +123,10 @@ def _compiled(trace: ir.Trace, options: Options, target: Target, release: Releas
         tensor_cores=best_tensor_cores(dots),
         dots=dots,
         loads=load_facts(function, report.loads, front.widths),
-        registers=None,
-        registers_low=None,
-        registers_high=None,
-        spills="no",
+        registers=estimate.registers,
+        registers_low=estimate.low,
+        registers_high=estimate.high,
+        spills=estimate.spills,
         pipelining_off=report.stopped_by,
         reasons=reasons,
     )
@@ -151,7 +153,8 @@ def _certain(
     unknown_machine = (
         not release.known or options.num_ctas > 1 or (target.is_nvidia and target.capability < 80)
     )
-    if trace.errors or unknown_machine or specialized:
+    odd_release = bool(of_the_release(trace.function.body, target, release))
+    if trace.errors or unknown_machine or specialized or odd_release:
         return 0
     sure = sure_loads(trace)
     rings = [

@@ -1,0 +1,270 @@
+"""Fit the estimate of registers per thread, and say how far off it is on kernels left out of the fit.
+
+    python benchmarks/fit_registers.py collect ROWS.jsonl [...] --root CHECKOUTS > benchmarks/data/registers.csv
+    python benchmarks/fit_registers.py fit benchmarks/data/registers.csv [--write tritonlint/compiler/registers.json]
+
+`collect` takes rows as accuracy.py does, with `regs` (a thread) and `spill` (bytes of stack, or spilled words), and
+`ctas_per_sm` where it was measured, and writes what one thread has to keep (tritonlint.compiler.registers.Need)
+beside the truth. `fit` needs numpy. For each family of instructions a linear model with weights of at least zero is
+fitted to relative errors. A launch that spills or stands at its limit only says that the need is at least the limit,
+so it counts only where the model asks for less. The range is the 5% to 95% quantile of truth / estimate over kernels
+left out, in ten parts by kernel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import csv
+import dataclasses
+import json
+import pathlib
+import sys
+import zlib
+from typing import Any
+
+import accuracy
+
+from tritonlint.compiler import registers as model
+from tritonlint.compiler.graph import from_function
+from tritonlint.compiler.layout_pipeline import clean_ttir
+from tritonlint.compiler.options import Options
+from tritonlint.compiler.pass_order import assign_layouts, pipeline_and_finish
+from tritonlint.compiler.releases import parse_release
+from tritonlint.compiler.target import Target
+from tritonlint.compiler.warp_specialize import specialized_loops
+from tritonlint.gpu.profile import find_gpu
+from tritonlint.model.occupancy import occupancy
+
+PARTS = 10
+GPUS = {"sm_80": "a100", "sm_86": "rtx3090", "sm_90": "h200", "sm_100": "b200", "sm_120": "rtx5090"}
+COMMON = ("one", "peak", "loop_peak", "held", "streamed", "addresses", "loop_addresses", "scalars")
+READ = ("accumulator", "fragments", "operands")
+TERMS = {
+    "none": COMMON,
+    "mma_v2": (*COMMON, *READ, "fragments_before_sm_90", "operands_before_sm_90"),
+    "wgmma": (*COMMON, *READ),
+    "tcgen05": COMMON,
+}
+NEED = [field.name for field in dataclasses.fields(model.Need)]
+COLUMNS = ["group", "kernel", "arch", "release", "warps", *NEED, "regs", "spill", "ctas_per_sm", "shared"]
+
+
+def collect(paths: list[str], root: pathlib.Path) -> None:
+    """Write one line per row: what a thread has to keep, and its registers."""
+    writer = csv.writer(sys.stdout)
+    writer.writerow(COLUMNS)
+    kernels = accuracy.Kernels()
+    for path in paths:
+        for row in accuracy.rows_of(pathlib.Path(path)):
+            target = accuracy.target_of(row)
+            release = parse_release(row.get("v") or row["triton"])
+            if release is None or row.get("regs") is None or not target.is_nvidia:
+                continue
+            file = accuracy.found_file(root, row)
+            kernel = kernels.find(file, row["kernel"], row.get("line"), target.arch, release.version)
+            if kernel is None:
+                continue
+            traced = accuracy.trace_of(row, kernel, target, release.version)
+            options = accuracy.options_of(row)
+            if traced.errors or traced.gaps:
+                continue
+            graph = from_function(traced.function)
+            clean_ttir(graph, target, release)
+            assign_layouts(graph, options, target, release)
+            if specialized_loops(graph, target, release, options.num_stages):
+                continue
+            pipeline_and_finish(graph, options, target, release)
+            need = dataclasses.asdict(model.need_of(graph))
+            group = f"{row['project']}:{row['kernel']}" if row.get("project") else row["kernel"]
+            numbers = [need[name] for name in NEED]
+            version = f"{release.major}.{release.minor}"
+            truth = (row["regs"], int(bool(row.get("spill"))), row.get("ctas_per_sm") or "", row["shared"])
+            writer.writerow([group, row["kernel"], target.arch, version, options.num_warps, *numbers, *truth])
+
+
+def needs_of(path: str) -> list[dict[str, Any]]:
+    rows = []
+    with open(path, newline="") as file:
+        for row in csv.DictReader(file):
+            for name in ("warps", "regs", "spill", "shared", *NEED):
+                if name != "family":
+                    row[name] = int(row[name])
+            rows.append(row)
+    return rows
+
+
+def need_of_row(row: dict[str, Any]) -> model.Need:
+    return model.Need(**{name: row[name] for name in NEED})
+
+
+def limit_of(row: dict[str, Any]) -> int:
+    return model.register_limit(Options(num_warps=row["warps"]))
+
+
+def fit(rows: list[dict[str, Any]], family: str) -> dict[str, float]:
+    """The weights of one family."""
+    import numpy as np
+
+    names = TERMS[family]
+    matrix = np.array(
+        [[model.features(need_of_row(r), Target(r["arch"]))[n] for n in names] for r in rows], dtype=float
+    )
+    truth = np.array([r["regs"] for r in rows], dtype=float)
+    limits = np.array([limit_of(r) for r in rows], dtype=float)
+    censored = np.array([bool(r["spill"]) for r in rows], dtype=bool) | (truth >= limits - 1)
+    # Kernels with many rows do not outvote the others entirely.
+    counts = collections.Counter(r["group"] for r in rows)
+    share = np.array([counts[r["group"]] ** -0.5 for r in rows])
+    # Up to 48 registers hardly limit the number of warps.
+    scale = share / np.maximum(truth, 48)
+    weights = np.zeros(len(names))
+    used, trust = ~censored, np.ones(len(rows))
+    for _ in range(12):
+        each = scale[used] * trust[used]
+        weights = _nonnegative(matrix[used] * each[:, None], truth[used] * each)
+        guess = matrix @ weights
+        used = ~censored | (guess < limits)
+        # Least absolute errors by least squares with weights: a few odd kernels do not bend the model.
+        trust = np.maximum(np.abs(guess - truth) / np.maximum(truth, 48), 0.1) ** -0.5
+    return {
+        name: float(round(weight, 3)) for name, weight in zip(names, weights, strict=True) if weight > 5e-4
+    }
+
+
+def _nonnegative(matrix: Any, wanted: Any) -> Any:
+    """Least squares with weights of at least zero: the most negative term is left out, until none is."""
+    import numpy as np
+
+    gram, right = matrix.T @ matrix, matrix.T @ wanted
+    kept = [at for at in range(len(right)) if gram[at, at] > 0]
+    weights = np.zeros(len(right))
+    while kept:
+        solved = np.linalg.lstsq(gram[np.ix_(kept, kept)], right[kept], rcond=None)[0]
+        if solved.min() >= 0:
+            weights[kept] = solved
+            break
+        del kept[int(solved.argmin())]
+    return weights
+
+
+def wanted(row: dict[str, Any], weights: dict[str, float]) -> float:
+    terms = model.features(need_of_row(row), Target(row["arch"]))
+    return sum(weight * terms[name] for name, weight in weights.items())
+
+
+def parts_of(rows: list[dict[str, Any]]) -> list[int]:
+    """The part in which each row is left out: by kernel, or by shape where there are too few kernels."""
+    few = len({row["group"] for row in rows}) < 4
+    keys = [str([row[name] for name in NEED]) if few else row["group"] for row in rows]
+    return [zlib.crc32(key.encode()) % PARTS for key in keys]
+
+
+def report(rows: list[dict[str, Any]], guesses: list[float], entry: dict[str, float], label: str) -> None:
+    error = same = inside = with_ctas = hit = said = true = 0
+    for row, guess in zip(rows, guesses, strict=True):
+        limit = limit_of(row)
+        estimate = max(16, min(limit, round(guess)))
+        error += abs(estimate - row["regs"])
+        low, high = min(limit, guess * entry["low"]), min(limit, guess * entry["high"])
+        inside += low - 1 <= row["regs"] <= max(16, high + 1)
+        with_ctas += 1
+        same += ctas(row, estimate) == ctas(row, row["regs"])
+        spills = max(row["held"], row["accumulator"]) > limit or guess > entry["spills_from"] * limit
+        said += spills
+        true += bool(row["spill"])
+        hit += spills and bool(row["spill"])
+    count = len(rows)
+    print(
+        f"{label:9} {count:5} rows  error {error / count:5.1f}  in range {100 * inside / count:4.0f}%"
+        f"  CTAs per SM right {100 * same / with_ctas:5.1f}%"
+        f"  spills: {true} true, precision {hit / max(1, said):.2f}, recall {hit / max(1, true):.2f}"
+    )
+
+
+def ctas(row: dict[str, Any], registers: int) -> int | None:
+    """CTAs per SM on a GPU of the row's architecture, were these its registers."""
+    gpu = find_gpu(GPUS[row["arch"]])
+    return occupancy(gpu, warps=row["warps"], registers=registers, shared_bytes=row["shared"]).ctas_per_sm
+
+
+def quantile(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def spill_threshold(rows: list[dict[str, Any]], guesses: list[float]) -> float:
+    """The lowest share of the limit from which on at least 9 of 10 launches spill; never below 1."""
+    asked = sorted(
+        ((guess / limit_of(row), bool(row["spill"])) for row, guess in zip(rows, guesses, strict=True)),
+        reverse=True,
+    )
+    best, hits = 2.0, 0
+    for number, (share, spills) in enumerate(asked, 1):
+        hits += spills
+        if share < 1:
+            break
+        if hits >= 0.9 * number:
+            best = share
+    return round(best, 3)
+
+
+def fit_all(path: str, write: str | None) -> None:
+    found: dict[str, Any] = {}
+    everything = needs_of(path)
+    pooled_rows, pooled_guesses = [], []
+    for family in TERMS:
+        rows = [row for row in everything if row["family"] == family]
+        if not rows:
+            continue
+        guesses = [0.0] * len(rows)
+        parts = parts_of(rows)
+        for part in sorted(set(parts)):
+            weights = fit([row for row, its in zip(rows, parts, strict=True) if its != part], family)
+            for at, row in enumerate(rows):
+                if parts[at] == part:
+                    guesses[at] = wanted(row, weights)
+        free = [
+            row["regs"] / guess
+            for row, guess in zip(rows, guesses, strict=True)
+            if guess and not row["spill"] and row["regs"] < limit_of(row) - 1
+        ]
+        entry: dict[str, Any] = {
+            "weights": fit(rows, family),
+            "low": round(min(1.0, quantile(free, 0.05)), 3),
+            "high": round(max(1.0, quantile(free, 0.95)), 3),
+            "spills_from": spill_threshold(rows, guesses),
+        }
+        found[family] = entry
+        report(rows, guesses, entry, family)
+        pooled_rows += rows
+        pooled_guesses += guesses
+        by_source: dict[str, list[int]] = collections.defaultdict(list)
+        for at, row in enumerate(rows):
+            by_source[row["arch"]].append(at)
+        for arch, places in sorted(by_source.items()):
+            report([rows[at] for at in places], [guesses[at] for at in places], entry, f"  {arch}")
+    text = json.dumps(found, indent=2) + "\n"
+    if write:
+        pathlib.Path(write).write_text(text)
+    else:
+        print(text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=("collect", "fit"))
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--root", default=".")
+    parser.add_argument("--write")
+    given = parser.parse_args()
+    if given.what == "collect":
+        collect(given.files, pathlib.Path(given.root))
+    else:
+        fit_all(given.files[0], given.write)
+
+
+if __name__ == "__main__":
+    main()

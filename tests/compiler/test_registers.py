@@ -1,0 +1,130 @@
+"""Registers per thread: what is counted, the estimate, and spills."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from tritonlint.compiler.encodings import Blocked
+from tritonlint.compiler.graph import GOp, Graph, GValue
+from tritonlint.compiler.options import Options
+from tritonlint.compiler.registers import (
+    UNKNOWN,
+    Need,
+    estimate_registers,
+    from_need,
+    need_of,
+    register_limit,
+)
+from tritonlint.compiler.target import Target
+from tritonlint.kernel.ir import Type
+
+SM_80 = Target("sm_80")
+GEMM = Need(
+    family="mma_v2",
+    peak=64,
+    loop_peak=64,
+    held=64,
+    addresses=137,
+    loop_addresses=33,
+    accumulator=64,
+    fragments=24,
+    operands=48,
+    scalars=9,
+)
+
+
+def row_kernel(per_thread: int, *, reduced: bool) -> Graph:
+    """Load a row, sum it if asked to, and store the row: fp32, one warp, `per_thread` elements a thread."""
+    shape = (32 * per_thread,)
+    encoding = Blocked((4,), (32,), (1,), (0,))
+    func = GOp("tt.func")
+    body = func.add_block([GValue(Type("*fp32", None)), GValue(Type("*fp32", None))])
+    pointers = GValue(Type("*fp32", shape), encoding)
+    GOp("tt.splat", [body.args[0]], [pointers]).append_to(body)
+    row = GValue(Type("fp32", shape), encoding)
+    GOp("tt.load", [pointers], [row]).append_to(body)
+    if reduced:
+        total = GValue(Type("fp32", None))
+        GOp("tt.reduce", [row], [total], {"axis": 0}).append_to(body)
+        spread = GValue(Type("fp32", shape), encoding)
+        GOp("tt.splat", [total], [spread]).append_to(body)
+        divided = GValue(Type("fp32", shape), encoding)
+        GOp("arith.divf", [row, spread], [divided]).append_to(body)
+        row = divided
+    out = GValue(Type("*fp32", shape), encoding)
+    GOp("tt.splat", [body.args[1]], [out]).append_to(body)
+    GOp("tt.store", [out, row]).append_to(body)
+    GOp("tt.return").append_to(body)
+    graph = Graph(func)
+    graph.num_warps = 1
+    return graph
+
+
+def test_a_row_is_held_over_its_sum() -> None:
+    """64 elements of 4 bytes a thread are 64 words; the copy spread from the sum needs none."""
+    need = need_of(row_kernel(64, reduced=True))
+    assert (need.family, need.peak, need.held, need.scalars) == ("none", 64, 64, 2)
+
+
+def test_elements_that_only_pass_are_not_held() -> None:
+    """Without the sum an element can be stored before the next is loaded."""
+    assert need_of(row_kernel(64, reduced=False)).held == 0
+
+
+def test_a_row_over_the_limit_spills_for_certain() -> None:
+    """256 words have to be live at the sum, and a thread has 255 registers."""
+    estimate = estimate_registers(row_kernel(256, reduced=True), Options(num_warps=1), SM_80)
+    assert (estimate.registers, estimate.spills) == (255, "certain")
+
+
+@pytest.mark.parametrize("per_thread", [4, 16, 64])
+def test_more_elements_take_more_registers(per_thread: int) -> None:
+    less, more = (
+        estimate_registers(row_kernel(n, reduced=True), Options(num_warps=1), SM_80)
+        for n in (per_thread, 2 * per_thread)
+    )
+    assert less.spills == "no"
+    assert less.registers is not None and more.registers is not None
+    assert less.registers < more.registers
+
+
+def test_the_range_holds_the_estimate() -> None:
+    estimate = from_need(GEMM, Options(), SM_80)
+    assert estimate.low is not None and estimate.high is not None and estimate.registers is not None
+    assert 64 < estimate.low <= estimate.registers <= estimate.high <= 255
+
+
+@pytest.mark.parametrize("family", ["mma_v2", "wgmma"])
+def test_an_accumulator_of_256_spills(family: str) -> None:
+    """256 fp32 elements a thread do not fit beside anything else."""
+    need = dataclasses.replace(GEMM, family=family, accumulator=256, peak=256, loop_peak=256, held=256)
+    assert from_need(need, Options(), Target("sm_90")).spills == "certain"
+
+
+def test_tensor_memory_holds_the_accumulator() -> None:
+    """A tcgen05 product has the tile in registers only when it is stored."""
+    need = dataclasses.replace(GEMM, family="tcgen05", accumulator=0, held=0, peak=128, loop_peak=0)
+    assert from_need(need, Options(), Target("sm_100")).spills == "no"
+
+
+def test_maxnreg_is_the_limit() -> None:
+    estimate = from_need(GEMM, Options(maxnreg=48), SM_80)
+    assert (estimate.registers, estimate.spills) == (48, "certain")
+
+
+@pytest.mark.parametrize(("warps", "limit"), [(1, 255), (8, 255), (16, 128), (32, 64)])
+def test_large_blocks_share_the_register_file(warps: int, limit: int) -> None:
+    """65,536 registers over 32 x warps threads."""
+    assert register_limit(Options(num_warps=warps)) == limit
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100", "sm_75"])
+def test_silent_where_nothing_is_fitted(arch: str) -> None:
+    assert estimate_registers(row_kernel(4, reduced=True), Options(), Target(arch)) == UNKNOWN
+
+
+def test_silent_with_warp_specialization() -> None:
+    graph = row_kernel(4, reduced=True)
+    assert estimate_registers(graph, Options(), Target("sm_100"), specialized=True) == UNKNOWN

@@ -1,0 +1,335 @@
+"""Registers per thread of a compiled kernel, with a range, and whether some spill.
+
+What Triton leaves to the assembler is not replayed. The graph after all passes tells which tensor values are
+live at once, and how many 32-bit words one thread holds of each; a linear model of these counts, fitted on
+kernels whose registers are known (benchmarks/fit_registers.py), gives the number. NVIDIA only: on AMD the
+matrix cores have accumulator registers of their own, for which no model is fitted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Any, Literal
+
+from tritonlint.compiler.compiled import Spills
+from tritonlint.compiler.encodings import DotOperand, NvidiaMma
+from tritonlint.compiler.graph import GOp, Graph, GValue
+from tritonlint.compiler.layout_properties import contig_per_thread_of, elements_per_thread, order_of
+from tritonlint.compiler.liveness import Numbering
+from tritonlint.compiler.options import Options
+from tritonlint.compiler.target import Target
+from tritonlint.kernel.ir import bits_of
+
+REGISTERS_MAX = 255  # of one thread, from compute capability 3.5 on
+Family = Literal["none", "mma_v2", "wgmma", "tcgen05"]
+
+_WORD_BITS = 32
+# Values that no operation needs all at once pass in turns; the assembler keeps about that many in flight.
+_STREAMED = 64
+_ACCESS_BITS = 128  # the widest access of one thread
+# The result is the operand in other places: no register of its own.
+_VIEWS = frozenset(
+    {"tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans", "tt.bitcast", "tt.unsplat"}
+)
+# Every element has to be there before the next operation starts, so the values that live on are all held.
+_BARRIERS = frozenset(
+    {
+        "tt.reduce",
+        "tt.scan",
+        "tt.dot",
+        "tt.dot_scaled",
+        "ttng.warp_group_dot",
+        "ttg.convert_layout",
+        "ttng.tc_gen5_mma",
+        "ttng.tmem_load",
+    }
+)
+_LOOPS = frozenset({"scf.for", "scf.while"})
+_DOTS = frozenset({"tt.dot", "tt.dot_scaled", "ttng.warp_group_dot"})
+_TCGEN05 = frozenset({"ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled"})
+_INDEX_OPS = frozenset(
+    {
+        "arith.addi", "arith.subi", "arith.muli", "arith.divsi", "arith.divui", "arith.remsi", "arith.remui",
+        "arith.extsi", "arith.extui", "arith.trunci", "arith.shli", "arith.shrsi", "arith.andi",
+        "arith.minsi", "arith.maxsi", "tt.make_range",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What one thread has to keep, in 32-bit words unless it says otherwise."""
+
+    family: Family
+    peak: int  # the most words of data (not of addresses) that are live at once
+    loop_peak: int  # the same inside loops
+    held: int  # the most words of data that are live across an operation that needs all elements at once
+    addresses: int  # the most words of pointers and index tensors that are live at once, one per access
+    loop_addresses: int  # the same inside loops
+    accumulator: int  # of the largest dot whose accumulator is in registers
+    fragments: int  # of both operands of one step along K of the largest dot that reads them from registers
+    operands: int  # of both operands of that dot over all of its K: the assembler loads ahead where it can
+    scalars: int  # arguments of the kernel
+
+
+def need_of(graph: Graph) -> Need:
+    """One pass over the graph after all passes."""
+    numbering = Numbering(graph)
+    ops = numbering.ops
+    size = len(ops) + 1
+    data = [0] * (size + 1)
+    address = [0] * (size + 1)
+    born = [0] * (size + 1)
+    family: Family = "none"
+    accumulator = fragments = operands = 0
+    indices = _index_values(ops)
+    ends: dict[GValue, int] = {}
+    roots: dict[GValue, GValue] = {}
+    starts: dict[GValue, int] = {}
+
+    def meet(value: GValue, root: GValue) -> None:
+        root = roots.setdefault(value, root)
+        start, end = numbering.interval(value)
+        starts.setdefault(root, start)
+        ends[root] = max(ends.get(root, 0), end)
+
+    for arg in graph.body.args:
+        meet(arg, arg)
+    for op in ops:
+        for block in op.blocks:
+            if block in numbering.span:
+                for arg in block.args:
+                    meet(arg, arg)
+        if op.name in _VIEWS:
+            source = op.operands[0]
+            meet(op.result, roots.get(source, source))
+        else:
+            for result in op.results:
+                meet(result, result)
+        if op.name in _TCGEN05:
+            family = "tcgen05"
+        elif op.name in _DOTS:
+            found = _family(op)
+            if found != "none" and family != "tcgen05":
+                family = found
+            accumulator = max(accumulator, _words(op.result))
+            fragments = max(fragments, _fragments(op))
+            operands = max(operands, _operands(op))
+    for root, start in starts.items():
+        words = 0
+        if root.is_tensor and root.encoding is not None and not _is_free(root):
+            words = _words(root)
+        if not words:
+            continue
+        # The last user writes its result over the operand.
+        end = max(start + 1, ends[root] - 1)
+        if root.type.element.startswith("*") or root in indices:
+            kept = max(1, words // _access(root))
+            address[start] += kept
+            address[end] -= kept
+        elif not _is_fragment(root):
+            data[start] += words
+            data[end] -= words
+            born[start] += words
+    looped = _in_loops(numbering, size)
+    peak = held = loop_peak = most = loop_most = live = pointers = 0
+    for position in range(size):
+        before = live
+        live += data[position]
+        pointers += address[position]
+        peak = max(peak, live)
+        most = max(most, pointers)
+        if looped[position]:
+            loop_peak = max(loop_peak, live)
+            loop_most = max(loop_most, pointers)
+        if position < len(ops) and ops[position].name in _BARRIERS:
+            held = max(held, live - born[position])
+        elif position < len(ops) and _is_back_edge(ops[position]):
+            held = max(held, before)
+    return Need(
+        family=family,
+        peak=peak,
+        loop_peak=loop_peak,
+        held=held,
+        addresses=most,
+        loop_addresses=loop_most,
+        accumulator=accumulator,
+        fragments=fragments,
+        operands=operands,
+        scalars=len(graph.body.args),
+    )
+
+
+def _is_back_edge(op: GOp) -> bool:
+    """Where all that a loop carries to its next turn has been computed."""
+    return op.name == "scf.yield" and op.parent is not None and op.parent.name in _LOOPS
+
+
+def _in_loops(numbering: Numbering, size: int) -> list[bool]:
+    """Whether each position lies inside a loop."""
+    found = [False] * size
+    for block, (start, end) in numbering.span.items():
+        if block.parent is not None and block.parent.name in _LOOPS:
+            found[start:end] = [True] * (end - start)
+    return found
+
+
+def _family(op: GOp) -> Family:
+    if op.name == "ttng.warp_group_dot":
+        return "wgmma"
+    return "mma_v2" if isinstance(op.result.encoding, NvidiaMma) else "none"
+
+
+def _index_values(ops: list[GOp]) -> set[GValue]:
+    """Integer tensors that only addresses and masks are made of."""
+    found: set[GValue] = set()
+    for op in reversed(ops):
+        if op.name not in _INDEX_OPS and op.name not in _VIEWS:
+            continue
+        value = op.result
+        if value.type.element.startswith("*") or not value.type.element.startswith(("i", "u")):
+            continue
+        if all(
+            user.name in ("tt.addptr", "arith.cmpi") or (bool(user.results) and user.results[0] in found)
+            for user in value.uses
+        ):
+            found.add(value)
+    return found
+
+
+def _is_free(value: GValue) -> bool:
+    """A constant, a range of the thread's own index, or a mask, which predicates hold."""
+    op = value.op
+    if op is not None and op.name in ("arith.constant", "tt.make_range"):
+        return True
+    return value.type.element == "i1"
+
+
+def _is_fragment(value: GValue) -> bool:
+    """An operand of mma that is read from shared memory: loaded step by step along K."""
+    op = value.op
+    return isinstance(value.encoding, DotOperand) and op is not None and op.name == "ttg.local_load"
+
+
+def _words(value: GValue) -> int:
+    """32-bit words that one thread holds of a tensor."""
+    if not value.is_tensor or value.encoding is None:
+        return 0
+    elements = elements_per_thread(value.encoding, value.shape)
+    return -(-elements * bits_of(value.type.element) // _WORD_BITS)
+
+
+def _access(value: GValue) -> int:
+    """Neighbouring elements that one address serves."""
+    contig = contig_per_thread_of(value.encoding, value.shape)
+    fastest = order_of(value.encoding, value.shape)[0]
+    return max(1, min(contig[fastest], _ACCESS_BITS // _pointee_bits(value)))
+
+
+def _pointee_bits(value: GValue) -> int:
+    element = value.type.element
+    return max(8, bits_of(element[1:])) if element.startswith("*") else 16
+
+
+def _fragments(op: GOp) -> int:
+    """Words of both operands for one step along K of mma_v2 (16 x 8 tiles, 256 bits of K): 4 for 16 rows of
+    A, 2 for 8 columns of B; of wgmma, A where it comes from registers."""
+    total = 0
+    for operand in op.operands[:2]:
+        if isinstance(operand.encoding, DotOperand):
+            k = operand.shape[-1] if operand.encoding.op_idx == 0 else operand.shape[-2]
+            steps = max(1, k * bits_of(operand.type.element) // 256)
+            total += max(1, _words(operand) // steps)
+    return total
+
+
+def _operands(op: GOp) -> int:
+    """Words of the operands that a dot reads from registers."""
+    return sum(_words(operand) for operand in op.operands[:2])
+
+
+# --- the fitted model
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Registers per thread with the range that holds most kernels."""
+
+    registers: int | None
+    low: int | None
+    high: int | None
+    spills: Spills
+
+
+UNKNOWN = Estimate(None, None, None, "no")
+
+
+@lru_cache(maxsize=1)
+def _model() -> Mapping[str, Any]:
+    text = resources.files("tritonlint.compiler").joinpath("registers.json").read_text("utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def features(need: Need, target: Target) -> dict[str, float]:
+    """The terms of the linear model, by name."""
+    older = target.capability < 90
+    return {
+        "one": 1.0,
+        "peak": float(need.peak),
+        "loop_peak": float(need.loop_peak),
+        "held": float(need.held),
+        "addresses": float(need.addresses),
+        "loop_addresses": float(need.loop_addresses),
+        "accumulator": float(need.accumulator),
+        "fragments": float(need.fragments),
+        "fragments_before_sm_90": float(need.fragments if older else 0),
+        "operands": float(need.operands),
+        "operands_before_sm_90": float(need.operands if older else 0),
+        "streamed": float(min(_STREAMED, max(0, need.peak - need.held))),
+        "scalars": float(need.scalars),
+    }
+
+
+def estimate_registers(
+    graph: Graph, options: Options, target: Target, *, specialized: bool = False
+) -> Estimate:
+    """The estimate for a graph after all passes. With warp specialization the compiler gives out registers by
+    group of warps, which is not modelled."""
+    if not target.is_nvidia or target.capability < 80 or specialized:
+        return UNKNOWN
+    try:
+        return from_need(need_of(graph), options, target)
+    except Exception:  # an estimate that fails must not take the exact answers with it
+        return UNKNOWN
+
+
+def from_need(need: Need, options: Options, target: Target) -> Estimate:
+    """Clamped to what a thread may have: 255, maxnreg, and what the register file gives to so many warps."""
+    model = _model()[need.family]
+    terms = features(need, target)
+    wanted = sum(weight * terms[name] for name, weight in model["weights"].items())
+    low = wanted * model["low"]
+    high = wanted * model["high"]
+    limit = register_limit(options)
+    certain = max(need.held, need.accumulator) > limit
+    likely = wanted > model["spills_from"] * limit
+    spills: Spills = "certain" if certain else "likely" if likely else "no"
+    if spills == "certain":
+        return Estimate(limit, limit, limit, spills)
+    return Estimate(_clamp(wanted, limit), _clamp(low, limit), _clamp(high, limit), spills)
+
+
+def register_limit(options: Options) -> int:
+    """Registers that the assembler may give a thread of such a block."""
+    by_block = 65536 // (32 * max(1, options.num_warps)) // 8 * 8
+    limit = min(REGISTERS_MAX, by_block)
+    return min(limit, options.maxnreg) if options.maxnreg else limit
+
+
+def _clamp(wanted: float, limit: int) -> int:
+    return max(min(limit, 16), min(limit, round(wanted)))
