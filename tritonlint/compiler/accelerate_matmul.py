@@ -29,6 +29,7 @@ from tritonlint.compiler.mma_shapes import (
 )
 from tritonlint.compiler.ops import VIEWS, is_elementwise, is_pure
 from tritonlint.compiler.releases import Release
+from tritonlint.compiler.scaled_dot import spell_out_scaled_dots
 from tritonlint.compiler.slices import backward_slice
 from tritonlint.compiler.target import Target
 from tritonlint.compiler.tmem_layouts import default_layout
@@ -40,10 +41,8 @@ _FAST_FP64 = frozenset({80, 90, 100, 103, 110})
 
 def accelerate_matmul(graph: Graph, target: Target, release: Release) -> None:
     """Rewrite every dot, in place."""
-    from tritonlint.compiler.scaled_dot import lower_scaled_dots
-
     capability = target.capability
-    lower_scaled_dots(graph, capability, release)
+    spell_out_scaled_dots(graph, capability, release)
     # The last dot first: chained ones take over its warps.
     for op in reversed([op for op in graph.walk_post() if op.name == "tt.dot"]):
         if op.block is not None and not isinstance(op.results[0].encoding, NvidiaMma):

@@ -141,6 +141,10 @@ class Release:
     folds_into_tmem_stores: bool = (
         False  # a store to tensor memory takes what a conversion before it converts
     )
+    scales_masked_by_nan: bool = (
+        True  # products are replaced by NaN where a scale is NaN, instead of in the scale itself
+    )
+    scales_converted_first: bool = False  # scales of spelled out dots are converted before they are repeated
 
     # Software pipelining.
     pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
@@ -354,6 +358,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "tcgen05_flag_through_loop": True,
     }),
     (3, 8, {
+        "scales_converted_first": True,
         "remat_follows_regions": True,
         "existing_values": "left_out",
         "atomics_have_own_width": True,
@@ -377,6 +382,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_small_loads": ("gfx950", "gfx11", "gfx12"),
     }),
     (3, 9, {
+        "scales_masked_by_nan": False,
         "cluster_layouts_first": True,
         "hoisting_takes_existing": True,
         "reordering_reshapes_are_anchors": False,
