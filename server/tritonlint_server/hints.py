@@ -11,7 +11,8 @@ from tritonlint_server.analysis import Analysis
 from tritonlint_server.documents import Document, Unit
 from tritonlint_server.hover import of_site
 from tritonlint_server.places import Places
-from tritonlint_server.sites import Row, Site
+from tritonlint_server.positions import column_of
+from tritonlint_server.sites import Row
 
 
 def hints(
@@ -28,8 +29,12 @@ def hints(
             continue
         text = label(site.rows)
         if text:
+            at = range_.end
+            line = document.buffer.line(at.line)
+            if line[column_of(line, at.character, places.encoding) :].startswith(","):
+                at = lsp.Position(at.line, at.character + 1)
             tooltip = lsp.MarkupContent(lsp.MarkupKind.Markdown, of_site(site, analysis))
-            found.append(lsp.InlayHint(range_.end, text, tooltip=tooltip, padding_left=True))
+            found.append(lsp.InlayHint(at, text, tooltip=tooltip, padding_left=True))
     return found
 
 
@@ -46,8 +51,3 @@ def label(rows: Iterable[Row]) -> str:
         return texts[0]
     worst = min(known, key=lambda row: row.ctas_per_sm)
     return f"{wording.hint(worst)} ({worst.gpu})"
-
-
-def sites_of(analysis: Analysis, line: int) -> list[Site]:
-    """The sites that touch a line."""
-    return [site for site in analysis.survey.sites if site.span.line <= line <= site.span.end_line]
