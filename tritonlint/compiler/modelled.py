@@ -43,10 +43,39 @@ def reasons_of(trace: ir.Trace, options: Options, target: Target, release: Relea
     for name in ("num_consumer_groups", "enable_warp_specialization"):
         if options.extra.get(name):
             found.append(f"the option {name} is not modelled")
+    found += of_the_release(trace.function.body, target, release)
     for op in walk(trace.function.body):
         if not _is_modelled(op):
             found.append(f"line {op.line}: {op.name} is not modelled")
     return tuple(dict.fromkeys(found))
+
+
+def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str]:
+    """What one release did by rules that are not known to the byte, where the kernel has it: one sentence
+    each."""
+    found: list[str] = []
+    dots = 0
+    made = {result: op for op in walk(body) for result in op.results}
+    for op in walk(body):
+        what = ""
+        if op.name in ("tt.dot", "tt.dot_scaled"):
+            dots += 1
+            elements = {value.type.element for value in op.operands[:2]}
+            if dots > 1:
+                what = "chained dots"
+            elif target.capability // 10 == 9 and any(element.startswith("fp8") for element in elements):
+                what = "masked fp8 on wgmma"
+            if target.capability >= 100 and "tcgen05" in release.unmodelled:
+                what = "tcgen05"
+        elif op.name == "tt.trans":
+            source = made.get(op.operands[0])
+            is_tile = source is not None and source.name == "tt.descriptor_load"
+            what = "transposed descriptor tiles" if is_tile else "transposes"
+        if what and what in release.unmodelled:
+            found.append(
+                f"line {op.line}: {what} in Triton {release.major}.{release.minor} are not modelled to the byte"
+            )
+    return found
 
 
 def walk(block: ir.Block) -> list[ir.Op]:
@@ -70,9 +99,7 @@ def sure_loads(trace: ir.Trace) -> frozenset[tuple[int, str]] | None:
     have left no operation.
     """
     unsure = [(gap.line, gap.path) for gap in trace.gaps]
-    for op in walk(trace.function.body):
-        if not _is_modelled(op):
-            unsure.append((op.line, op.path))
+    unsure += [(op.line, op.path) for op in walk(trace.function.body) if not _is_modelled(op)]
     if not unsure:
         return None
     if any(path for _, path in unsure):

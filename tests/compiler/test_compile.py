@@ -1,0 +1,130 @@
+"""The whole compiler model, from source to bytes, against what real releases said."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tritonlint.compiler.compile import compiled
+from tritonlint.compiler.compiled import Compiled
+from tritonlint.compiler.options import Options
+from tritonlint.compiler.releases import parse_release
+from tritonlint.compiler.target import Target
+from tritonlint.kernel import ir
+from tritonlint.kernel.trace import ArgumentSpec, trace
+from tritonlint.source import parse_file, plans, read
+from tritonlint.source.sites import KernelSource, Platform
+
+DATA = Path(__file__).parent.parent / "data"
+ROWS = [json.loads(line) for line in (DATA / "compiled_rows.jsonl").read_text().splitlines()]
+
+
+@cache
+def kernels(arch: str, version: tuple[int, int]) -> dict[str, KernelSource]:
+    found = plans(parse_file(read(DATA / "compiled_kernels.py")), Platform(arch, version))
+    return {plan.kernel.name: plan.kernel for plan in found}
+
+
+def answer(row: dict[str, Any], **changes: Any) -> Compiled:
+    release = parse_release(row["v"])
+    assert release is not None
+    target = Target(row["arch"] if "arch" in row else f"sm_{row['cc']}")
+    kernel = kernels(target.arch, release.version)[row["kernel"]]
+    names = [a.arg for a in (*kernel.node.args.args, *kernel.node.args.kwonlyargs)]
+    types = {name: row["types"].get(name, "i32") for name in names if name not in row["consts"]}
+    arguments = {name: ArgumentSpec(t, t == "i32" or t[0] == "*") for name, t in types.items()}
+    constants = {
+        name: value[1:-1] if isinstance(value, str) and value[0] == "'" else value
+        for name, value in row["consts"].items()
+    }
+    traced = trace(kernel, arguments, constants, target=target, release=release.version)
+    opts = {**row["opts"], **changes}
+    known = {name: opts.pop(name) for name in ("num_warps", "num_stages", "num_ctas") if name in opts}
+    return compiled(traced, Options(**known, extra=opts), target, release)
+
+
+def name_of(row: dict[str, Any]) -> str:
+    return f"{row['v']}-{row.get('cc') or row['arch']}-{row['kernel']}"
+
+
+@pytest.mark.parametrize("row", ROWS[::4], ids=name_of)
+def test_bytes_are_those_of_the_real_release(row: dict[str, Any]) -> None:
+    """Shared memory to the byte, tensor memory and warps; a claim to be exact; a bound that holds."""
+    found = answer(row)
+    assert found.shared_bytes == row["shared"]
+    assert found.shared_lower_bound <= row["shared"]
+    if "num_warps_out" in row:
+        assert found.warps == row["num_warps_out"]
+    if row.get("tmem") is not None and found.shared_exact:
+        assert found.tensor_memory_columns == row["tmem"]
+
+
+PRODUCT = next(row for row in ROWS if row["kernel"] == "mmc" and row["v"] == "3.9.0" and row.get("cc") == 80)
+
+
+def test_parts_name_the_buffers_and_the_epilogue() -> None:
+    """The parts add up: the rings of the loop live at the peak, the conversion of the epilogue after them."""
+    found = answer(PRODUCT, num_stages=4)
+    rings = [part for part in found.parts if part.kind == "buffer"]
+    assert len(rings) == 2
+    assert all(part.label.startswith("3 buffers x ") and part.line > 0 for part in rings)
+    assert sum(part.shared_bytes for part in found.parts if part.live_at_peak) <= found.shared_bytes
+
+
+def test_facts_of_dots_and_loads() -> None:
+    """The dot's tile and tensor cores, and the buffers of both loads of the loop."""
+    found = answer(PRODUCT, num_stages=3)
+    (dot,) = found.dots
+    consts = PRODUCT["consts"]
+    assert (dot.m, dot.n, dot.k) == (consts["BM"], consts["BN"], consts["BK"])
+    assert dot.tensor_cores == found.tensor_cores == "mma_v2"
+    assert dot.in_loop
+    assert [load.buffers for load in found.loads if load.in_loop] == [2, 2]
+
+
+def test_num_stages_moves_only_the_rings() -> None:
+    """More stages cost one more pair of tiles each."""
+    totals = [answer(PRODUCT, num_stages=stages).shared_bytes for stages in (3, 4, 5)]
+    assert totals[2] - totals[1] == totals[1] - totals[0] > 0
+
+
+def test_an_unknown_operation_takes_the_claim_away() -> None:
+    """What the model does not know makes the answer inexact, with the line; it does not raise."""
+    odd = ir.Op("tt.unheard_of", line=7)
+    function = ir.Function("odd", (), ir.Block((), (odd, ir.Op("tt.return"))))
+    found = compiled(ir.Trace(function), Options(), Target("sm_90"), (3, 9))
+    assert not found.shared_exact
+    assert found.shared_lower_bound == 0
+    assert "line 7" in found.reasons[0]
+
+
+def test_a_gap_takes_the_claim_away() -> None:
+    """A trace with a gap is never exact."""
+    function = ir.Function("gap", (), ir.Block((), (ir.Op("tt.return"),)))
+    found = compiled(
+        ir.Trace(function, (ir.Gap(3, "f(x)", "f is not known"),)), Options(), Target("sm_90"), (3, 9)
+    )
+    assert not found.shared_exact
+    assert found.reasons == ("line 3: f(x): f is not known",)
+
+
+def test_nonsense_gives_an_answer() -> None:
+    """A graph that makes no sense ends in an inexact answer, not in an exception."""
+    stray = ir.Value(ir.Type("fp32", (4,)))
+    broken = ir.Op("tt.store", (stray,), (), {}, line=2)
+    function = ir.Function("broken", (), ir.Block((), (broken,)))
+    found = compiled(ir.Trace(function), Options(), Target("sm_80"), (3, 9))
+    assert not found.shared_exact
+    assert found.shared_lower_bound == 0
+
+
+def test_a_release_of_the_future_is_not_exact() -> None:
+    """The newest known rules stand in for a newer release, without the claim."""
+    function = ir.Function("empty", (), ir.Block((), (ir.Op("tt.return"),)))
+    found = compiled(ir.Trace(function), Options(), Target("sm_90"), (9, 0))
+    assert not found.shared_exact
+    assert "newer" in found.reasons[0]
