@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 
 from tritonlint.finding import Certainty, Finding
@@ -17,6 +18,8 @@ from tritonlint_rules.support.places import Place, of_argument, of_config
 from tritonlint_rules.support.say import listed
 
 CODE, NAME = "TL207", "unknown-option"
+_AMD_PATH = re.compile(r"(^|[/_.-])(rocm|hip|amd|gfx\d+\w*)([/_.-]|$)")
+_AMD_TEXT = re.compile(r"\b(is_hip|is_rocm|is_amd|on_gfx\w*|gfx\d{3,4}\w?|ROCm)\b|version\.hip")
 
 
 def check(context: Context) -> Iterable[Finding]:
@@ -40,9 +43,23 @@ def _of_launch(context: Context, plan: LaunchPlan, gpu: GpuProfile) -> Iterator[
     for name in plan.launch.options:
         if name not in known and name not in parameters:
             certainty: Certainty = "proven" if sure_launch(context, plan) else "possible"
+            if _written_for(context, name):
+                certainty = "possible"
             yield _draft(
                 context, gpu, of_argument(plan, name), name, "the launch", parameters | known, certainty
             )
+
+
+def _written_for(context: Context, option: str) -> bool:
+    """Whether the option is AMD's and the file says that it is for AMD's GPUs: then the launch is not for
+    this one."""
+    if vendors_of(option, context.triton) != ("amd",):
+        return False
+    if _AMD_PATH.search(context.path.replace("\\", "/").lower()):
+        return True
+    return any(
+        _AMD_TEXT.search(line) for line in context.source.splitlines() if not line.lstrip().startswith("#")
+    )
 
 
 def _of_configs(context: Context, plan: LaunchPlan, gpu: GpuProfile) -> Iterator[Draft]:
@@ -62,7 +79,8 @@ def _of_configs(context: Context, plan: LaunchPlan, gpu: GpuProfile) -> Iterator
             if name in parameters or known is None or name in known:
                 continue
             if everywhere_known(name):
-                yield _draft(context, gpu, place, name, "the launch", parameters | known, level)
+                sure: Certainty = "possible" if _written_for(context, name) else level
+                yield _draft(context, gpu, place, name, "the launch", parameters | known, sure)
         if known is not None and config.maxnreg is not None and "maxnreg" not in known:
             yield _draft(context, gpu, place, "maxnreg", "the launch", parameters | known, level)
 
@@ -115,7 +133,10 @@ RULE = Rule(
     ),
     example="```python\nscale[grid](x, y, n, BLOCK=1024, num_warps=8, threads_per_warp=16)\n```",
     better="```python\nscale[grid](x, y, n, BLOCK=1024, num_warps=8)\n```",
-    when_not="A wrapper around the kernel takes the keyword out before Triton sees it.",
+    when_not=(
+        "A wrapper around the kernel takes the keyword out before Triton sees it. AMD's options in a file "
+        "that says it is for ROCm are reported as `possible` only, which is not shown by default."
+    ),
     source="The option classes and `Config` of all wheels from 2.1 to 3.9.",
     check=check,
     valid=(
@@ -136,6 +157,10 @@ RULE = Rule(
             "known to Config in 3.2 and 3.3",
             gpu="h100",
             triton="3.3",
+        ),
+        samples.miss(
+            '"""Kernels for ROCm."""\n\n' + samples.launched_scale("BLOCK=1024, waves_per_eu=2"),
+            "the file is for AMD's GPUs",
         ),
         samples.miss(
             samples.launched_scale("BLOCK=1024, **more").replace(
