@@ -19,7 +19,11 @@ import pytest
 def folder() -> Path:
     """The cache folder, made when it is not there."""
     named = os.environ.get("TRITONLINT_TEST_CACHE")
-    base = Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "tritonlint-tests"
+    base = (
+        Path(named)
+        if named
+        else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "tritonlint-tests"
+    )
     base.mkdir(parents=True, exist_ok=True)
     return base
 
@@ -47,13 +51,25 @@ def from_pypi(requirement: str, *, python_version: str | None = None) -> Path:
     if not may_fetch():
         missing(requirement)
     partial = place.with_suffix(f".{os.getpid()}")
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile", "--target", str(partial)]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-compile",
+        "--target",
+        str(partial),
+    ]
     if python_version is not None:
         command += ["--python-version", python_version, "--only-binary=:all:"]
     done = subprocess.run([*command, requirement], capture_output=True, text=True)
     if done.returncode != 0:
         shutil.rmtree(partial, ignore_errors=True)
-        missing(f"{requirement} ({done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'pip failed'})")
+        missing(
+            f"{requirement} ({done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'pip failed'})"
+        )
     (partial / ".complete").touch()
     shutil.rmtree(place, ignore_errors=True)
     partial.rename(place)

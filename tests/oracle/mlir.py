@@ -236,7 +236,9 @@ def _cta(params: dict[str, Any], rank: int) -> enc.CtaLayout | None:
     if params.get("CGALayout"):
         return enc.CtaLayout(rank, tuple(_ints(b) for b in params["CGALayout"]))
     if "CTAsPerCGA" in params:
-        return enc.cta_layout(_ints(params["CTAsPerCGA"]), _ints(params["CTASplitNum"]), _ints(params["CTAOrder"]))
+        return enc.cta_layout(
+            _ints(params["CTAsPerCGA"]), _ints(params["CTASplitNum"]), _ints(params["CTAOrder"])
+        )
     return None
 
 
@@ -456,7 +458,9 @@ def parse_element(c: Cursor, aliases: dict[str, Any]) -> str:
 _VALUE = re.compile(r"%[\w$.-]+(?:#\d+)?")
 _RESULTS = re.compile(r"^((?:%[\w$.-]+(?::\d+)?)(?:, %[\w$.-]+(?::\d+)?)*) = ")
 _NAME = re.compile(r'"?([a-z_]+(?:\.[A-Za-z_0-9]+)+)"?')
-_PREDICATE = re.compile(r"(slt|sle|sgt|sge|ult|ule|ugt|uge|eq|ne|oeq|ogt|oge|olt|ole|one|ord|ueq|une|uno|false|true),")
+_PREDICATE = re.compile(
+    r"(slt|sle|sgt|sge|ult|ule|ugt|uge|eq|ne|oeq|ogt|oge|olt|ole|one|ord|ueq|une|uno|false|true),"
+)
 
 
 class Reader:

@@ -1,6 +1,6 @@
 """The tracer against the real front end, operation by operation, on kernels that use each corner of the language.
 
-Name the unpacked wheels in TRITON_WHEELS, a folder with one folder a release (triton-3.9.0, ...).
+The releases are those of tests/cache.py: fetched where that is allowed, else the test is skipped by name.
 """
 
 from __future__ import annotations
@@ -19,20 +19,16 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import ttir_text
 
+from tests.cache import triton_release
 from tritonlint.compiler.target import Target
 from tritonlint.kernel.trace import ArgumentSpec, trace
 from tritonlint.source import parse_file, plans, read
 from tritonlint.source.sites import Platform
 
-_WHEELS = Path(os.environ.get("TRITON_WHEELS", "/nonexistent"))
+_RELEASES = ("3.2.0", "3.4.0", "3.6.0", "3.9.0")
 _HERE = Path(__file__).parent
 _KERNELS = _HERE / "language_kernels.py"
 _TYPES = {"x": "*i32", "y": "*i32", "z": "*fp32"}
-
-
-def wheels() -> list[Path]:
-    found = [path for path in _WHEELS.glob("triton-3.*") if (path / "triton").is_dir()]
-    return sorted(found, key=lambda path: [int(x) for x in path.name.split("-")[1].split(".")])
 
 
 def jobs() -> list[dict[str, Any]]:
@@ -56,7 +52,7 @@ def jobs() -> list[dict[str, Any]]:
 
 def real_answers(wheel: Path, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
     done = subprocess.run(
-        [os.environ.get("TRITON_PYTHON", sys.executable), str(_HERE / "ttir_worker.py"), str(_KERNELS)],
+        [sys.executable, str(_HERE / "ttir_worker.py"), str(_KERNELS)],
         input="\n".join(map(json.dumps, asked)),
         capture_output=True,
         text=True,
@@ -69,11 +65,11 @@ def real_answers(wheel: Path, asked: list[dict[str, Any]]) -> list[dict[str, Any
 
 
 @pytest.mark.oracle
-@pytest.mark.skipif(not wheels(), reason="TRITON_WHEELS names no folder with unpacked wheels")
-@pytest.mark.parametrize("wheel", wheels(), ids=lambda path: path.name)
-def test_traces_are_what_the_front_end_emits(wheel: Path) -> None:
+@pytest.mark.parametrize("version", _RELEASES)
+def test_traces_are_what_the_front_end_emits(version: str) -> None:
     """The same operations with the same types in the same loops; a kernel that is refused is refused by both."""
-    major, minor = wheel.name.split("-")[1].split(".")[:2]
+    wheel = triton_release(version)
+    major, minor = version.split(".")[:2]
     release = (int(major), int(minor))
     asked = jobs()
     failures = []
@@ -81,7 +77,7 @@ def test_traces_are_what_the_front_end_emits(wheel: Path) -> None:
         found = plans(parse_file(read(_KERNELS)), Platform(arch, release))
         kernels = {plan.kernel.name: plan.kernel for plan in found}
         mine = [job for job in asked if job["arch"] == arch]
-        for job, answer in zip(mine, real_answers(wheel, mine)):
+        for job, answer in zip(mine, real_answers(wheel, mine), strict=True):
             if "missing" in answer:
                 continue
             source = kernels[job["kernel"]]
