@@ -98,8 +98,6 @@ def pipeline_and_finish(graph: Graph, options: Options, target: Target, release:
         lower_descriptors(graph)
     if _has_tensor_memory(target):
         lower_mma(graph)
-    cse(graph)
-    canonicalize(graph)
     return report
 
 
