@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonlint.compiler.target import Target
 from tritonlint.gpu.profile import GpuProfile
@@ -25,18 +25,28 @@ from tritonlint.source.sites import Candidate, LaunchPlan
 from tritonlint.source.values import Known
 from tritonlint.targets import Targets, named_gpu, platform
 
+if TYPE_CHECKING:
+    from tritonlint.trace_store import TraceStore
+
 
 class FileWork:
     """One file, read and parsed, with the plans that it holds on each GPU. Nothing here raises for bad
     input."""
 
-    def __init__(self, path: str, data: bytes | str, settings: Settings, targets: Targets) -> None:
+    def __init__(
+        self,
+        path: str,
+        data: bytes | str,
+        settings: Settings,
+        targets: Targets,
+        store: TraceStore | None = None,
+    ) -> None:
         self.path = path
         self.settings = settings
         self.targets = targets
         self.module = parse_file(read(path, data))
         self._project = Project(path)
-        self.model = Model(targets.triton, settings.default_types, self.module.text)
+        self.model = Model(targets.triton, settings.default_types, self.module.text, path, store)
         self._plans: dict[str, dict[_Key, LaunchPlan]] = {}
         self._contexts: tuple[PlanContext, ...] | None = None
         self._problems: list[Problem] = []

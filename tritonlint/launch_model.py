@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tritonlint.arguments import Arguments, arguments_of
 from tritonlint.compiler.compiled import Compiled
@@ -22,6 +22,10 @@ from tritonlint.rule import EstimateOf
 from tritonlint.source.sites import Candidate, KernelSource, LaunchPlan
 from tritonlint.source.text import Lines, split_lines
 from tritonlint.source.values import DType, Known
+
+if TYPE_CHECKING:
+    from tritonlint.trace_store import TraceStore
+    from tritonlint.work import LaunchWork
 
 OPTION_NAMES = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 ModelName = Literal["compiler", "textbook"]
@@ -41,15 +45,24 @@ class Launch:
 
 class Model:
     """Estimates for one Triton release. `default_types` are those of the settings; `source` is the linted
-    file, in which the arguments of launches stand."""
+    file at `path`, in which the arguments of launches stand. `store` keeps traces beyond this model."""
 
-    def __init__(self, triton: tuple[int, int], default_types: Mapping[str, str], source: str = "") -> None:
+    def __init__(
+        self,
+        triton: tuple[int, int],
+        default_types: Mapping[str, str],
+        source: str = "",
+        path: str = "",
+        store: TraceStore | None = None,
+    ) -> None:
         self.triton = triton
         self._defaults = default_types
         self._lines = Lines(split_lines(source))
         self._traces: dict[Any, Trace] = {}
         self._compiled: dict[Any, Compiled] = {}
         self._kept: list[Any] = []  # objects whose ids are in keys
+        self._path = path
+        self._store = store
 
     # --- one launch
 
@@ -66,15 +79,24 @@ class Model:
         if key not in self._traces:
             from tritonlint.kernel.trace import trace as trace_kernel
 
+            def make(kernel: KernelSource) -> Trace:
+                return trace_kernel(
+                    kernel,
+                    launch.arguments.specs,
+                    {**launch.constants, **launch.arguments.constants},
+                    target=target,
+                    release=self.triton,
+                    options=launch.options.extra,
+                )
+
             self._kept.append(launch.kernel)
-            self._traces[key] = trace_kernel(
-                launch.kernel,
-                launch.arguments.specs,
-                {**launch.constants, **launch.arguments.constants},
-                target=target,
-                release=self.triton,
-                options=launch.options.extra,
-            )
+            if self._store is None:
+                self._traces[key] = make(launch.kernel)
+            else:
+                values = (key[1:], self.triton)
+                self._traces[key] = self._store.trace(
+                    values, launch.kernel, self._path, self._lines.text_of, make
+                )
         return self._traces[key]
 
     def compiled(self, trace: Trace, options: Options, target: Target, model: ModelName) -> Compiled:
@@ -82,8 +104,11 @@ class Model:
         if key not in self._compiled:
             from tritonlint.compiler.compile import compiled as compile_trace
 
+            def make() -> Compiled:
+                return compile_trace(trace, options, target, release(*self.triton))
+
             self._kept.append(trace)
-            answer = compile_trace(trace, options, target, release(*self.triton))
+            answer = self._store.derived(trace, ("compiled", key[1]), make) if self._store else make()
             if model == "textbook":
                 from tritonlint.compiler.textbook import compiled as by_the_book
 
@@ -104,7 +129,16 @@ class Model:
         answer = self.compiled(trace, launch.options, target, model)
         work = None
         if launch.grid is not None:
-            work = measure(trace, answer, launch.grid, launch.arguments.values)
+            grid, values = launch.grid, launch.arguments.values
+
+            def make() -> LaunchWork | None:
+                return measure(trace, answer, grid, values)
+
+            if self._store is not None and model == "compiler":
+                mark = ("work", _frozen(_plain_options(launch.options)), grid, _frozen(values))
+                work = self._store.derived(trace, mark, make)
+            else:
+                work = make()
         assumptions = (*launch.assumptions, *launch.arguments.assumptions, *trace.assumptions)
         estimate = build(
             answer,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tritonlint.source.problem import Problem
     from tritonlint.suppressions import Suppressed
     from tritonlint.targets import Targets
+    from tritonlint.trace_store import TraceStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +80,14 @@ def lint_source(
     certainty: Certainty = "likely",
     cancelled: Callable[[], bool] | None = None,
     observe: Callable[[FileWork], None] | None = None,
+    store: TraceStore | None = None,
 ) -> FileResult:
     """Lints one file; `content` None reads it from disk.
 
     `gpus` and `triton` go before the settings; `targets` (from `targets.choose`) spares choosing them again.
     `cancelled` is asked between rules; once it says yes, what was found so far is given back. `observe` is
-    shown the work once the rules are through, so that an editor can show estimates without asking again.
+    shown the work once the rules are through, so that an editor can show estimates without asking again;
+    `store` keeps traces for the next time.
     Raises SettingsError for a GPU, a release or a rule in the settings that is not known, never for the file.
     """
     start = time.perf_counter()
@@ -105,7 +108,7 @@ def lint_source(
     chosen = targets or choose(settings, Path(path).absolute().parent, gpus, triton)
     rules = rules_for(path, settings, known)
     try:
-        result = _lint(path, data, settings, chosen, rules, known, cancelled, observe)
+        result = _lint(path, data, settings, chosen, rules, known, cancelled, observe, store)
     except Exception as error:
         return FileResult(path, problems=(_internal(path, error, ""),), targets=chosen.described())
     problems = (*(FileProblem("tritonlint", text, True) for text in known.problems), *result.problems)
@@ -164,12 +167,13 @@ def _lint(
     known: Registry,
     cancelled: Callable[[], bool] | None,
     observe: Callable[[FileWork], None] | None,
+    store: TraceStore | None,
 ) -> FileResult:
     from tritonlint.context import FileWork
     from tritonlint.severities import with_severities
     from tritonlint.suppressions import apply
 
-    work = FileWork(path, data, settings, targets)
+    work = FileWork(path, data, settings, targets, store)
     problems: list[FileProblem] = []
     findings: list[Finding] = []
     for context in work.contexts():
