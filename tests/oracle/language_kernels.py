@@ -3,6 +3,7 @@
 They are compiled, never run. Every kernel takes (x, y, z, n, m, s): three pointers and three integers.
 """
 
+# ruff: noqa: B002, B007
 import triton
 import triton.language as tl
 
@@ -132,6 +133,27 @@ def promotion(x, y, z, n, m, s, B: tl.constexpr):
     tl.store(z + i + 11 * B, tl.where(a > 0, f, 0))
     tl.store(z + i + 12 * B, tl.where(a > 0, h, 0.0))
     tl.store(z + i + 13 * B, h * h)
+
+
+@triton.jit
+def narrow(x, y, z, n, m, s, B: tl.constexpr):
+    i = tl.arange(0, B)
+    f = tl.load(z + i)
+    h = f.to(tl.float16)
+    c = tl.load(x + i).to(tl.uint8)
+    k = tl.load(x + i).to(tl.int16)
+    tl.store(y + i, (h > 0.5).to(tl.int32))
+    tl.store(y + i, (c == 15).to(tl.int32))
+    tl.store(y + i, (3 < k).to(tl.int32))
+    tl.store(y + i, ((c & 15) * 2).to(tl.int32))
+    tl.store(y + i, (k // 3 + k % 5).to(tl.int32))
+    tl.store(y + i, ((c >> 4) - 8).to(tl.int32))
+    tl.store(z + i, tl.where(h > 0, h, 0.0))
+    tl.store(z + i, tl.minimum(h, 1.0) + tl.maximum(0.0, f))
+    tl.store(z + i, h * n + k)
+    tl.store(z + i, 1.0 / h)
+    tl.store(z + i, h.to(tl.float32) ** 1 if B == 1 else f)
+    tl.store(y + i, c.to(tl.int1).to(tl.int32) + (n > 3))
 
 
 @triton.jit

@@ -34,6 +34,15 @@ def min_dot_size(m: Machine, lhs: DType, rhs: DType) -> tuple[int, int, int]:
 
 
 def _check_types(m: Machine, a: Tensor, b: Tensor) -> None:
+    if d.FP8E4NV in (a.dt, b.dt):
+        s.refuse_old_fp8(m)
+        if m.release < (3, 0) and m.capability < 90:
+            raise Refused(
+                "dtype-unsupported",
+                "Dot op does not support fp8e4nv on CUDA arch < 90",
+                dtype="fp8e4nv",
+                supported=(),
+            )
     if a.dt.is_fp8 and b.dt.is_fp8:
         return
     for x in (a, b):

@@ -63,13 +63,18 @@ def fdiv(m: Machine, x: Any, y: Any, ieee_rounding: Any = False, approx: Any = F
     return s.fdiv(m, x, y, bool(known(ieee_rounding, "ieee_rounding")), bool(known(approx, "approx")))
 
 
+def _typed(m: Machine, *values: Any) -> tuple[Any, ...]:
+    """Until 3.9 these functions take a number as the int32 or fp32 that it is."""
+    return values if m.release >= (3, 9) else tuple([s.to_tensor(m, v) for v in values])
+
+
 def div_rn(m: Machine, x: Any, y: Any) -> Tensor:
-    a, b = s.binary(m, x, y)
+    a, b = s.binary(m, *_typed(m, x, y))
     return Tensor(m.b.op("tt.precise_divf", (a.h, b.h), a.h.type), a.dt, a.shape)
 
 
 def umulhi(m: Machine, x: Any, y: Any) -> Tensor:
-    a, b = s.binary(m, x, y)
+    a, b = s.binary(m, *_typed(m, x, y))
     if m.release < (3, 0):
         symbol = "__nv_umulhi" if a.dt.bits == 32 and not a.dt.signed else "__nv_mulhi"
         return Tensor(
@@ -84,6 +89,7 @@ def fma(m: Machine, x: Any, y: Any, z: Any) -> Tensor:
     if m.release >= (3, 9):
         a, b, c = s.ternary(m, x, y, z)
     else:
+        x, y, z = _typed(m, x, y, z)
         a, b = s.binary(m, x, y)
         c, a = s.binary(m, z, a)
         c, b = s.binary(m, c, b)

@@ -59,8 +59,8 @@ def to_tensor(m: Machine, value: Any) -> Tensor:
 
 
 def check_dtype(m: Machine, dt: DType) -> None:
-    """Refuse an fp8 type that the target does not have (checked by Triton wherever a type becomes IR)."""
-    if dt.is_fp8 and m.release >= (3, 0):
+    """Refuse an fp8 type that the target does not have (since 3.2, wherever a type becomes IR)."""
+    if dt.is_fp8 and m.release >= (3, 2):
         supported = fp8_dtypes(m)
         if dt.name not in supported:
             raise Refused(
@@ -69,6 +69,17 @@ def check_dtype(m: Machine, dt: DType) -> None:
                 dtype=dt.name,
                 supported=tuple(sorted(supported)),
             )
+
+
+def refuse_old_fp8(m: Machine) -> None:
+    """3.0 and 3.1 only check fp8e4nv in conversions and dots."""
+    if (3, 0) <= m.release < (3, 2) and m.is_nvidia and m.capability < 89:
+        raise Refused(
+            "dtype-unsupported",
+            "fp8e4nv data type is not supported on CUDA arch < 89",
+            dtype="fp8e4nv",
+            supported=(),
+        )
 
 
 def fp8_dtypes(m: Machine) -> frozenset[str]:
@@ -315,11 +326,13 @@ def cast(m: Machine, value: Tensor, dt: DType, rounding: str | None = None) -> T
     if src is dt:
         return value
     check_dtype(m, dt)
+    if d.FP8E4NV in (src, dt):
+        refuse_old_fp8(m)
     if src.is_float and dt.is_float:
         return _cast_float(m, value, dt, rounding)
     if src.is_int and dt.is_int:
         if dt is d.INT1:
-            return compare(m, "ne", value, 0)
+            return compare(m, "ne", value, constant(m, 0, src))
         return _cast_integer(m, value, dt)
     if src.standard and dt.is_int:
         if (src is d.FP16 and m.release < (3, 9)) or src is d.BF16:
@@ -334,7 +347,7 @@ def cast(m: Machine, value: Tensor, dt: DType, rounding: str | None = None) -> T
         if dt.bits == 64:
             return _convert(m, "tt.ptr_to_int", value, dt)
         if dt.bits == 1:
-            return compare(m, "ne", cast(m, value, d.INT64), 0)
+            return compare(m, "ne", cast(m, value, d.INT64), constant(m, 0, d.INT64))
     if src.is_int and dt.is_pointer:
         return _convert(m, "tt.int_to_ptr", value, dt)
     if src.is_pointer and dt.is_pointer:
@@ -532,6 +545,8 @@ _FLOAT_PREDICATES = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "
 
 
 def compare(m: Machine, predicate: str, x: Any, y: Any) -> Tensor:
+    if m.release < (3, 9):  # until then a number is compared as the int32 or fp32 that it is
+        x, y = to_tensor(m, x), to_tensor(m, y)
     x, y = binary(m, x, y)
     if not x.dt.is_int and not x.dt.is_float:
         raise Refused("type", f"a comparison of {x.dt.name} values", dtype=x.dt.name)

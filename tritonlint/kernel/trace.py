@@ -18,6 +18,7 @@ from tritonlint.kernel.freeze import Freezer
 from tritonlint.kernel.graph import Val, type_of
 from tritonlint.kernel.interpreter import Interpreter, Stop, bind_arguments, caller
 from tritonlint.kernel.machine import Machine, TargetLike
+from tritonlint.kernel.semantic import check_dtype
 from tritonlint.kernel.scope import NONE, from_python, from_scope
 from tritonlint.kernel.values import Descriptor, Opaque, OutOfSteps, Refused, Tensor
 from tritonlint.source.sites import KernelSource
@@ -201,6 +202,11 @@ def _argument(m: Machine, name: str, spelled: Any, values: dict[str, Val]) -> An
     if dt is None:
         m.gap(m.b.line, name, f"the type {spelled} of {name} is not known")
         return Opaque(f"the type {spelled} of {name} is not known")
+    try:
+        check_dtype(m, dt.pointee or dt)
+    except Refused as refused:
+        m.error(refused, m.b.line, m.path)
+        raise Stop from None
     return _value(name, dt, values)
 
 
