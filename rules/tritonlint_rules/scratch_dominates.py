@@ -82,7 +82,18 @@ def _ctas(entry: Entry, shared: int) -> int:
     return min([by_shared, *others])
 
 
-_WIDE = samples.launched_gemm("256x128x16", "num_warps=8, num_stages=2")
+_TURNED = samples.HEAD + (
+    "# tritonlint: assume x_ptr=*bf16, out_ptr=*fp32\n"
+    "@triton.jit\n"
+    "def sum_turned(x_ptr, out_ptr, count, SIDE: tl.constexpr):\n"
+    "    i = tl.arange(0, SIDE)\n"
+    "    acc = tl.zeros((SIDE, SIDE), dtype=tl.float32)\n"
+    "    for one in tl.range(0, count, num_stages=2):\n"
+    "        acc += tl.load(x_ptr + one * SIDE * SIDE + i[:, None] * SIDE + i[None, :])\n"
+    "    tl.store(out_ptr + i[None, :] * SIDE + i[:, None], acc)\n\n\n"
+    "def run(x, out, count):\n"
+    "    sum_turned[(4096,)](x, out, count, SIDE=64, num_warps=4, maxnreg=64)\n"
+)
 
 RULE = Rule(
     code=CODE,
@@ -114,10 +125,10 @@ RULE = Rule(
         ),
     ),
     invalid=(
-        samples.hit(_WIDE, "gemm[grid]", "scratch decides", gpu="rtx3090"),
+        samples.hit(_TURNED, "sum_turned[(", "scratch decides", gpu="rtx3090"),
         samples.hit(
-            _WIDE.replace("import triton.language as tl", "from triton import language as tl"),
-            "gemm[grid]",
+            _TURNED.replace("import triton.language as tl", "from triton import language as tl"),
+            "sum_turned[(",
             "scratch decides",
             gpu="rtx3090",
             why="triton.language by another import",
