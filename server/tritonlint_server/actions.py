@@ -10,7 +10,7 @@ from lsprotocol import types as lsp
 from tritonlint.cli.fixing import choose
 from tritonlint.finding import Edit, Finding
 from tritonlint.span import Span
-from tritonlint_server.analysis import Analysis
+from tritonlint_server.analysis_record import Analysis
 from tritonlint_server.commands import CHOOSE_TARGET, COMMON, SET_TARGET
 from tritonlint_server.diagnostics import SOURCE
 from tritonlint_server.documents import Document, Unit
@@ -54,7 +54,7 @@ class Actions:
             found += self._targets()
         if suppress and _wanted(lsp.CodeActionKind.QuickFix.value, only):
             for code, findings in _by_code(near).items():
-                action = self._suppress(code, findings[0], params.context.diagnostics)
+                action = self._suppress(code, findings[0])
                 found += [action] if action is not None else []
         return found
 
@@ -129,19 +129,14 @@ class Actions:
 
     # --- suppressions
 
-    def _suppress(
-        self, code: str, finding: Finding, given: Sequence[lsp.Diagnostic]
-    ) -> lsp.CodeAction | None:
-        """A comment at the end of the line where the finding starts, with a reason to be written."""
+    def _suppress(self, code: str, finding: Finding) -> lsp.CodeAction | None:
+        """A comment at the end of the line where the finding starts, with a reason to be written. It names no
+        diagnostic: clients put actions that do before all others, and this one is to be the last."""
         edit = suppression(self._document, self._unit, code, finding.span)
         if edit is None:
             return None
-        return lsp.CodeAction(
-            title=f"Ignore {code} on this line",
-            kind=lsp.CodeActionKind.QuickFix,
-            diagnostics=self._matching(finding, given),
-            edit=self._edit((edit,)),
-        )
+        kind = lsp.CodeActionKind.QuickFix
+        return lsp.CodeAction(title=f"Ignore {code} on this line", kind=kind, edit=self._edit((edit,)))
 
 
 def suppression(document: Document, unit: Unit, code: str, span: Span) -> Edit | None:

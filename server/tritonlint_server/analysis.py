@@ -7,64 +7,23 @@ import io
 import os
 import tokenize
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tritonlint.finding import Certainty, Finding
+from tritonlint.finding import Finding
 from tritonlint.source.text import MAX_BYTES
+from tritonlint_server.analysis_record import Analysis, Listed, Listing, Request
+from tritonlint_server.quiet_edits import carried_over
 from tritonlint_server.sites import Survey
 
 if TYPE_CHECKING:
     from tritonlint.context import FileWork
     from tritonlint.settings import Resolver, Settings
     from tritonlint.targets import Targets
+    from tritonlint.trace_store import TraceStore
 
-Signature = tuple[Any, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What to read and how. `content` None reads the file; `signature` stands for the state of the settings
-    files around it, so that they are read again only when one of them changed."""
-
-    path: str
-    content: str | None
-    signature: Signature
-    gpus: tuple[str, ...] | None = None
-    triton: str | None = None
-    overrides: Mapping[str, Any] = field(default_factory=dict)
-    certainty: Certainty = "likely"
-
-
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """`findings` carry no estimates. `settings_error`: the settings cannot be used, and why; `failure`:
-    tritonlint itself failed on something."""
-
-    findings: tuple[Finding, ...] = ()
-    survey: Survey = field(default_factory=Survey)
-    gpus: tuple[str, ...] = ()
-    triton: str = ""
-    targets: str = ""
-    settings_error: str = ""
-    failure: str = ""
-    cancelled: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """Which files below these folders are worth reading?"""
-
-    path: str  # the first folder, for messages
-    folders: tuple[str, ...]
-    overrides: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    paths: tuple[str, ...] = ()
-    settings_error: str = ""
+MAX_KEPT = 100  # files whose last analysis is remembered
 
 
 class Analyser:
@@ -73,6 +32,8 @@ class Analyser:
     def __init__(self) -> None:
         self._resolvers: dict[str, tuple[Any, Resolver]] = {}
         self._targets: dict[Any, Targets] = {}
+        self._last: dict[str, tuple[Request, Analysis]] = {}
+        self._store: TraceStore | None = None
 
     def run(self, request: Request, cancelled: Callable[[], bool]) -> Analysis:
         """Never raises."""
@@ -80,11 +41,28 @@ class Analyser:
         from tritonlint.settings import SettingsError
 
         try:
-            return self._run(request, cancelled)
+            analysis = self._carried_over(request)
+            if analysis is None:
+                analysis = self._run(request, cancelled)
         except (SettingsError, BaselineError) as error:
             return Analysis(settings_error=str(error))
         except Exception as error:
             return Analysis(failure=f"{type(error).__name__}: {error}")
+        if request.content is not None and not analysis.cancelled:
+            if len(self._last) > MAX_KEPT:
+                self._last.clear()
+            self._last[request.path] = (request, analysis)
+        return analysis
+
+    def _carried_over(self, request: Request) -> Analysis | None:
+        """The last analysis of the file, where nothing but its comments and blank lines changed since."""
+        kept = self._last.get(request.path)
+        if kept is None or request.content is None or request.path.endswith((".ipynb", ".json")):
+            return None
+        last, analysis = kept
+        if last.content is None or replace(last, content=request.content) != request:
+            return None
+        return carried_over(request.path, last.content, request.content, analysis)
 
     def listing(self, listing: Listing) -> Listed:
         """The files that the command line would read in those folders, and that speak of Triton. Never
@@ -129,7 +107,7 @@ class Analyser:
         content = encoded(request.content) if request.content is not None else None
         result = lint_source(
             request.path, content, settings, targets=targets, certainty=request.certainty,
-            cancelled=cancelled, observe=observe,
+            cancelled=cancelled, observe=observe, store=self._traces(),
         )  # fmt: skip
         if cancelled():
             return Analysis(cancelled=True)
@@ -141,6 +119,13 @@ class Analyser:
             survey=found[0] if found else Survey(),
             failure="; ".join(trouble),
         )
+
+    def _traces(self) -> TraceStore:
+        from tritonlint.trace_store import TraceStore
+
+        if self._store is None:
+            self._store = TraceStore()
+        return self._store
 
     def _resolver(self, request: Request) -> Resolver:
         """The settings of a folder, read again when a file that they come from changed."""

@@ -11,7 +11,7 @@ from typing import Any
 from lsprotocol import types as lsp
 
 from tritonlint.finding import Finding, Severity
-from tritonlint_server.analysis import Analysis
+from tritonlint_server.analysis_record import Analysis
 from tritonlint_server.documents import Unit
 from tritonlint_server.help_pages import link
 from tritonlint_server.places import Places

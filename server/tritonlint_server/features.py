@@ -10,7 +10,7 @@ from lsprotocol import types as lsp
 
 from tritonlint_server import commands, completion
 from tritonlint_server.actions import KINDS, Actions
-from tritonlint_server.analysis import Analysis
+from tritonlint_server.analysis_record import Analysis
 from tritonlint_server.documents import Document, Unit
 from tritonlint_server.errors import ContentModified
 from tritonlint_server.hints import hints

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from lsprotocol import types as lsp
 
 from tritonlint_server import wording
-from tritonlint_server.analysis import Analysis
+from tritonlint_server.analysis_record import Analysis
 from tritonlint_server.documents import Document, Unit
 from tritonlint_server.hover import of_site
 from tritonlint_server.places import Places

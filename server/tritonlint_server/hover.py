@@ -8,7 +8,7 @@ from typing import Any
 
 from tritonlint.span import Span
 from tritonlint_server import wording
-from tritonlint_server.analysis import Analysis
+from tritonlint_server.analysis_record import Analysis
 from tritonlint_server.help_pages import page
 from tritonlint_server.places import contains
 from tritonlint_server.sites import Part, Row, Site

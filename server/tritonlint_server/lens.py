@@ -6,7 +6,7 @@ from lsprotocol import types as lsp
 
 from tritonlint.span import Span
 from tritonlint_server import wording
-from tritonlint_server.analysis import Analysis
+from tritonlint_server.analysis_record import Analysis
 from tritonlint_server.commands import REPORT
 from tritonlint_server.documents import Document, Unit
 from tritonlint_server.places import Places

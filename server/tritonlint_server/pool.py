@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
-from tritonlint_server.analysis import Listing, Request
+from tritonlint_server.analysis_record import Listing, Request
 from tritonlint_server.frames import FrameWriter, read_frame
 
 RESTARTS = 1

@@ -14,7 +14,8 @@ from pylsp import hookimpl  # type: ignore[import-not-found]  # there where this
 
 from tritonlint_server import configuration
 from tritonlint_server.actions import Actions
-from tritonlint_server.analysis import Analyser, Analysis, Request
+from tritonlint_server.analysis import Analyser
+from tritonlint_server.analysis_record import Analysis, Request
 from tritonlint_server.buffer import Buffer
 from tritonlint_server.diagnostics import Abilities, of_unit
 from tritonlint_server.documents import Document, Documents, Unit

@@ -6,7 +6,7 @@ import os
 import tempfile
 
 from tritonlint_server import wording
-from tritonlint_server.analysis import Analysis
+from tritonlint_server.analysis_record import Analysis
 from tritonlint_server.documents import Unit
 from tritonlint_server.sites import Row
 

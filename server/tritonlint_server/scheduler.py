@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tritonlint_server.analysis import Analysis, Request
+from tritonlint_server.analysis_record import Analysis, Request
 from tritonlint_server.configuration import Configuration
 from tritonlint_server.documents import Unit
 from tritonlint_server.notebooks import as_file

@@ -13,7 +13,7 @@ from pygls.lsp.server import LanguageServer
 
 from tritonlint import __version__
 from tritonlint_server import configuration
-from tritonlint_server.analysis import Analysis
+from tritonlint_server.analysis_record import Analysis
 from tritonlint_server.configuration import Configuration
 from tritonlint_server.diagnostics import Abilities, abilities, of_unit, result_id
 from tritonlint_server.documents import Documents, Unit

@@ -10,7 +10,8 @@ import sys
 import threading
 from collections.abc import Callable
 
-from tritonlint_server.analysis import Analyser, Listing, Request
+from tritonlint_server.analysis import Analyser
+from tritonlint_server.analysis_record import Listing, Request
 from tritonlint_server.frames import FrameWriter, read_frame
 
 # Messages: ("run", number, Request or Listing), ("cancel", number); answers: ("done", number, Analysis or

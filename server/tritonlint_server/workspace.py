@@ -12,7 +12,7 @@ from typing import Any
 
 from lsprotocol import types as lsp
 
-from tritonlint_server.analysis import Analysis, Listed, Listing, Request
+from tritonlint_server.analysis_record import Analysis, Listed, Listing, Request
 from tritonlint_server.diagnostics import of_unit, result_id
 from tritonlint_server.notebooks import unopened
 from tritonlint_server.pool import Worker, WorkerGone

@@ -39,7 +39,7 @@ def main(out: Path) -> None:
         home = Path(folder)
         workspace = home / "kernels"
         workspace.mkdir()
-        (workspace / "tritonlint.toml").write_text('gpus = ["rtx4090"]\ntriton = "3.9"\n')
+        (workspace / "tritonlint.toml").write_text('gpus = ["rtx4090", "h100"]\ntriton = "3.9"\n')
         (workspace / "gemm.py").write_text(LONGER)
         with running(place, home, workspace, {}, SETTINGS) as address:
             environment = {

@@ -5,7 +5,7 @@ const { VSCODE, CHROMIUM, URL_, OUT } = process.env;
 const { chromium } = createRequire(`${VSCODE}/package.json`)("playwright-core");
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
-const page = await browser.newPage({ viewport: { width: 1180, height: 640 } });
+const page = await browser.newPage({ viewport: { width: 1360, height: 680 } });
 page.setDefaultTimeout(180_000);
 
 async function picture(name) {
@@ -31,9 +31,13 @@ try {
   await page.waitForTimeout(2000);
   await picture("hover");
   await page.keyboard.press("Escape");
+  await page.mouse.move(900, 600);
+  await page.waitForTimeout(1500);
 
   await page.mouse.click(...middle);
-  await page.keyboard.press("Control+.");
+  await page.mouse.move(900, 600);
+  await page.waitForTimeout(1500);
+  await page.locator(".codicon-gutter-lightbulb, .codicon-light-bulb, [class*=lightbulb]").first().click();
   await page.waitForSelector(".action-widget");
   await picture("actions");
   await page.keyboard.press("Escape");

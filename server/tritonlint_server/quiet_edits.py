@@ -1,0 +1,183 @@
+"""Edits that change no code: comments, blank lines, blanks at line ends. The findings stay, at their new lines.
+
+Told by the lines that differ. Whatever is not plain to see (strings over several lines, continued lines, tritonlint's
+own comments, broken code) is no such edit, and the file is linted again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from tritonlint.finding import Edit, Finding, Fix, Related
+from tritonlint.source.text import split_lines
+from tritonlint.span import Span
+from tritonlint_server.analysis_record import Analysis
+from tritonlint_server.sites import ConfigList, MetaParameter, Part, Row, Site, Survey
+
+_NUMBER = re.compile(r"\bline (\d+)\b")
+_SYNTAX = "TL901"
+Lines = Callable[[int], int]  # old line -> new line, both from 1
+
+
+def carried_over(path: str, old_text: str, new_text: str, analysis: Analysis) -> Analysis | None:
+    """The analysis of the new text, where the edit changed no code; else None."""
+    old, new = split_lines(old_text), split_lines(new_text)
+    first = _common(old, new)
+    last = _common(old[first:][::-1], new[first:][::-1])
+    before, after = old[first : len(old) - last], new[first : len(new) - last]
+    pairs = _same_code(before, after)
+    if pairs is None or not _plain_place(old, first, before, after):
+        return None
+    if analysis.failure or any(_reaches(finding, old, first, len(before)) for finding in analysis.findings):
+        return None
+    moved = len(new) - len(old)
+    inside = {first + 1 + one: first + 1 + other for one, other in pairs}
+
+    def lines(line: int) -> int:
+        if line <= first:
+            return line
+        return inside.get(line, line if line <= first + len(before) else line + moved)
+
+    return _shifted(analysis, path, lines) if moved or inside != {line: line for line in inside} else analysis
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many lines are the same from the start."""
+    limit = min(len(one), len(other))
+    if one[:limit] == other[:limit]:
+        return limit
+    low, high = 0, limit  # the first `low` lines are the same, the first `high` are not
+    while high - low > 1:
+        middle = (low + high) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _same_code(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]] | None:
+    """The lines with code, paired, where they hold the same code on both sides."""
+    sides: list[list[tuple[int, str]]] = []
+    for lines in (before, after):
+        codes: list[tuple[int, str]] = []
+        for number, line in enumerate(lines):
+            code = _code(line)
+            if code is None:
+                return None
+            if code:
+                codes.append((number, code))
+        sides.append(codes)
+    if [code for _, code in sides[0]] != [code for _, code in sides[1]]:
+        return None
+    return [(one, other) for (one, _), (other, _) in zip(*sides, strict=True)]
+
+
+def _code(line: str) -> str | None:
+    """A line without its comment and the blanks before it; None where strings leave doubt."""
+    quote = ""
+    at = 0
+    while at < len(line):
+        char = line[at]
+        if quote:
+            if char == "\\":
+                at += 1
+            elif char == quote:
+                quote = ""
+        elif char in "\"'":
+            if line.startswith(char * 3, at):
+                return None
+            quote = char
+        elif char == "#":
+            line = line[:at]
+            break
+        at += 1
+    code = line.rstrip()
+    return None if quote or code.endswith("\\") else code
+
+
+def _plain_place(old: Sequence[str], first: int, before: Sequence[str], after: Sequence[str]) -> bool:
+    """Is the place of the edit outside of strings over lines, continued lines, and what comments of ours touch?"""
+    above = old[first - 1] if first else ""
+    if above.rstrip().endswith("\\") or first < 2:
+        return False
+    if any("tritonlint" in line.lower() for line in (above, *before, *after)):
+        return False
+    text = "\n".join(old[:first])
+    return text.count('"""') % 2 == 0 and text.count("'''") % 2 == 0
+
+
+def _reaches(finding: Finding, old: Sequence[str], first: int, count: int) -> bool:
+    """Does a finding end behind the code of a line that was edited, or is the code broken?"""
+    span = finding.span
+    if finding.code == _SYNTAX:
+        return True
+    if not first < span.end_line <= first + count:
+        return False
+    return span.end_column - 1 > len(_code(old[span.end_line - 1]) or "")
+
+
+def _shifted(analysis: Analysis, path: str, lines: Lines) -> Analysis:
+    survey = analysis.survey
+    return replace(
+        analysis,
+        findings=tuple(_finding(finding, path, lines) for finding in analysis.findings),
+        survey=Survey(
+            tuple(_site(site, lines) for site in survey.sites),
+            tuple(_list(listed, lines) for listed in survey.lists),
+            tuple(_parameter(parameter, lines) for parameter in survey.parameters),
+        ),
+    )
+
+
+def _span(span: Span, lines: Lines) -> Span:
+    return Span(lines(span.line), span.column, lines(span.end_line), span.end_column)
+
+
+def _text(text: str, lines: Lines) -> str:
+    return _NUMBER.sub(lambda match: f"line {lines(int(match[1]))}", text)
+
+
+def _finding(finding: Finding, path: str, lines: Lines) -> Finding:
+    if finding.path != path:
+        return finding
+    return replace(
+        finding,
+        span=_span(finding.span, lines),
+        message=_text(finding.message, lines),
+        help=_text(finding.help, lines) if finding.help else finding.help,
+        related=tuple(
+            Related(one.path, _span(one.span, lines), one.message) if one.path == path else one
+            for one in finding.related
+        ),
+        fixes=tuple(
+            Fix(fix.title, fix.safe, tuple(Edit(_span(edit.span, lines), edit.text) for edit in fix.edits))
+            for fix in finding.fixes
+        ),
+    )
+
+
+def _site(site: Site, lines: Lines) -> Site:
+    return replace(site, span=_span(site.span, lines), rows=tuple(_row(row, lines) for row in site.rows))
+
+
+def _row(row: Row, lines: Lines) -> Row:
+    return replace(
+        row,
+        unknown=_text(row.unknown, lines),
+        reasons=tuple(_text(reason, lines) for reason in row.reasons),
+        parts=tuple(
+            Part(part.label, part.shared_bytes, lines(part.line) if part.line else 0, part.at_peak)
+            for part in row.parts
+        ),
+    )
+
+
+def _list(listed: ConfigList, lines: Lines) -> ConfigList:
+    return replace(listed, span=_span(listed.span, lines))
+
+
+def _parameter(parameter: MetaParameter, lines: Lines) -> MetaParameter:
+    return replace(parameter, span=_span(parameter.span, lines))
