@@ -93,6 +93,8 @@ def need_of(graph: Graph) -> Need:
 
     def meet(value: GValue, root: GValue) -> None:
         root = roots.setdefault(value, root)
+        if not root.is_tensor:
+            return
         start, end = numbering.interval(value)
         starts.setdefault(root, start)
         ends[root] = max(ends.get(root, 0), end)
@@ -121,7 +123,7 @@ def need_of(graph: Graph) -> Need:
             operands = max(operands, _operands(op))
     for root, start in starts.items():
         words = 0
-        if root.is_tensor and root.encoding is not None and not _is_free(root):
+        if root.encoding is not None and not _is_free(root):
             words = _words(root)
         if not words:
             continue
