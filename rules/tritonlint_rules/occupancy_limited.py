@@ -51,7 +51,8 @@ def _draft(context: Context, entry: Entry, of: int) -> Draft:
     return Draft(
         place=entry.place,
         severity="info",
-        certainty=certainty(entry),
+        # Registers are an estimate until the assembler has spoken.
+        certainty=certainty(entry, "likely" if estimate.limiter == "registers" else "proven"),
         message=message,
         gpu=entry.gpu,
         config=config_values(entry.of.candidate) if of == 1 else None,

@@ -103,7 +103,9 @@ def _help(context: Context, entry: Entry) -> str | None:
             other is not None and other.fits and other.spills == "no" and not (of.trace and of.trace.errors)
         )
 
-    change = search(context, entry, clean, frozenset(("num_warps", "tile")))
+    # More warps share the same tile; a smaller one would be read more often.
+    change = search(context, entry, clean, frozenset(("num_warps",)))
+    change = change or search(context, entry, clean, frozenset(("tile",)))
     if change is None:
         return None
     registers = change.of.estimate.registers
