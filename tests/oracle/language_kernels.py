@@ -144,7 +144,7 @@ def narrow(x, y, z, n, m, s, B: tl.constexpr):
     k = tl.load(x + i).to(tl.int16)
     tl.store(y + i, (h > 0.5).to(tl.int32))
     tl.store(y + i, (c == 15).to(tl.int32))
-    tl.store(y + i, (3 < k).to(tl.int32))
+    tl.store(y + i, (k > 3).to(tl.int32))
     tl.store(y + i, ((c & 15) * 2).to(tl.int32))
     tl.store(y + i, (k // 3 + k % 5).to(tl.int32))
     tl.store(y + i, ((c >> 4) - 8).to(tl.int32))

@@ -18,8 +18,8 @@ from tritonlint.kernel.freeze import Freezer
 from tritonlint.kernel.graph import Val, type_of
 from tritonlint.kernel.interpreter import Interpreter, Stop, bind_arguments, caller
 from tritonlint.kernel.machine import Machine, TargetLike
-from tritonlint.kernel.semantic import check_dtype
 from tritonlint.kernel.scope import NONE, from_python, from_scope
+from tritonlint.kernel.semantic import check_dtype
 from tritonlint.kernel.values import Descriptor, Opaque, OutOfSteps, Refused, Tensor
 from tritonlint.source.sites import KernelSource
 
