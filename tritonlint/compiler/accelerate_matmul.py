@@ -29,7 +29,7 @@ from tritonlint.compiler.mma_shapes import (
 )
 from tritonlint.compiler.ops import VIEWS, is_elementwise, is_pure
 from tritonlint.compiler.releases import Release
-from tritonlint.compiler.scaled_dot import spell_out_scaled_dots
+from tritonlint.compiler.scaled_dot import scale_layout, spell_out_scaled_dots
 from tritonlint.compiler.slices import backward_slice
 from tritonlint.compiler.target import Target
 from tritonlint.compiler.tmem_layouts import default_layout
@@ -47,6 +47,9 @@ def accelerate_matmul(graph: Graph, target: Target, release: Release) -> None:
     for op in reversed([op for op in graph.walk_post() if op.name == "tt.dot"]):
         if op.block is not None and not isinstance(op.results[0].encoding, NvidiaMma):
             accelerate_dot(op, graph, capability, release)
+    if capability // 10 == 12:
+        for op in [op for op in graph.walk_post() if op.name == "tt.dot_scaled"]:
+            _to_scaled_mma(op, graph, release)
     erase_dead(graph)
     _promote_operands(graph, capability)
 
@@ -114,6 +117,27 @@ def _to_mma(op: GOp, graph: Graph, version: int, capability: int, release: Relea
         a = dot_operand(a, 0, bits, encoding, op)
         b = dot_operand(b, 1, bits, encoding, op)
         new = GOp("tt.dot", [a, b, accumulator], [fresh], attrs, line=op.line, path=op.path)
+    new.insert_before(op)
+    op.replace_with([insert_convert(fresh, result.encoding, op)])
+
+
+def _to_scaled_mma(op: GOp, graph: Graph, release: Release) -> None:
+    """Scaled operands on mma.sync, both with scales."""
+    a, b, c, a_scale, b_scale = op.operands
+    result = op.results[0]
+    if len(result.shape) != 2:
+        return
+    encoding = mma_encoding(op, graph, 2, release)
+    bits = min(a.type.bits, b.type.bits)
+    operands = [
+        dot_operand(a, 0, bits, encoding, op),
+        dot_operand(b, 1, bits, encoding, op),
+        insert_convert(c, encoding, op),
+    ]
+    for index, scale in enumerate((a_scale, b_scale)):
+        operands.append(insert_convert(scale, scale_layout(scale.shape, index, encoding.warps_per_cta), op))
+    fresh = result.like(encoding)
+    new = GOp("tt.dot_scaled", operands, [fresh], dict(op.attrs), line=op.line, path=op.path)
     new.insert_before(op)
     op.replace_with([insert_convert(fresh, result.encoding, op)])
 

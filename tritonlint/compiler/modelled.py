@@ -5,6 +5,7 @@ from __future__ import annotations
 from tritonlint.compiler.amd_instructions import wmma_version
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.releases import Release
+from tritonlint.compiler.scaled_dot import is_native
 from tritonlint.compiler.target import Target
 from tritonlint.kernel import ir
 
@@ -45,6 +46,8 @@ def reasons_of(trace: ir.Trace, options: Options, target: Target, release: Relea
             found.append(f"the option {name} is not modelled")
     found += of_the_release(trace.function.body, target, release)
     for op in walk(trace.function.body):
+        if op.name == "tt.dot_scaled" and _is_modelled_scaled_dot(op, options, target, release):
+            continue
         if not _is_modelled(op):
             found.append(f"line {op.line}: {op.name} is not modelled")
     return tuple(dict.fromkeys(found))
@@ -136,3 +139,12 @@ def _is_modelled(op: ir.Op) -> bool:
 def _is_scalar(function: ir.Function) -> bool:
     """No tensor anywhere: such a function needs no shared memory of its own."""
     return all(not value.type.is_tensor for op in walk(function.body) for value in op.results)
+
+
+def _is_modelled_scaled_dot(op: ir.Op, options: Options, target: Target, release: Release) -> bool:
+    """Those that are spelled out as a plain dot, or run on mma.sync; not those on tcgen05 or AMD."""
+    if not target.is_nvidia or release.version < (3, 4):
+        return False
+    shape = op.results[0].type.shape or ()
+    native = is_native(op.attrs, shape, options.num_warps, target.capability, release)
+    return target.capability // 10 == 12 or not native

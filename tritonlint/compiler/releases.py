@@ -145,6 +145,7 @@ class Release:
         True  # products are replaced by NaN where a scale is NaN, instead of in the scale itself
     )
     scales_converted_first: bool = False  # scales of spelled out dots are converted before they are repeated
+    scaled_mma_v2: bool = False  # sm_120 multiplies scaled operands with mma.sync
 
     # Software pipelining.
     pipeliner: Literal["all_stages", "dot_chain", "levels", "latencies"] = "all_stages"
@@ -327,6 +328,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_linear_operands": True,
     }),
     (3, 6, {
+        "scaled_mma_v2": True,
         "folds_into_tmem_stores": True,
         "amd_wmma_versions": (1, 2, 3),
         "amd_splits_f32": True,

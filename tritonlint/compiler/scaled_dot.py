@@ -6,14 +6,16 @@ by their scales and turned into NaN where the scale is NaN.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tritonlint.compiler.blocked import default_blocked
-from tritonlint.compiler.encodings import Distributed, DotOperand, Slice
+from tritonlint.compiler.encodings import Distributed, DotOperand, Linear, Slice
 from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.inference import fp4_unpacked, reshaped, transposed
 from tritonlint.compiler.releases import Release
+from tritonlint.compiler.to_linear import Dealer
 from tritonlint.kernel import ir
 
 _FP8 = frozenset({"e4m3", "e5m2"})
@@ -21,13 +23,15 @@ _NAN_SCALE = 0xFF
 _BF16_MANTISSA, _FP32_MANTISSA = 7, 23
 
 
-def is_native(attrs: Any, shape: tuple[int, ...], num_warps: int, capability: int) -> bool:
+def is_native(
+    attrs: Mapping[str, Any], shape: tuple[int, ...], num_warps: int, capability: int, release: Release
+) -> bool:
     """Whether tensor cores execute the scaled dot with a result of `shape` as such."""
     if not (attrs.get("has_a_scale", True) and attrs.get("has_b_scale", True)):
         return False
     if 100 <= capability < 120:
         return num_warps in (4, 8) and shape[-2] >= 128 and shape[-1] >= 16
-    if capability // 10 == 12:
+    if capability // 10 == 12 and release.scaled_mma_v2:
         types = {attrs["a_type"], attrs["b_type"]}
         packed = attrs.get("lhs_k_pack", True) and attrs.get("rhs_k_pack", True)
         return types <= _FP8 or (types == {"e2m1"} and packed)
@@ -40,8 +44,29 @@ def spell_out_scaled_dots(graph: Graph, capability: int, release: Release) -> No
     for op in dots:
         if _has(op, "b") and not _has(op, "a"):
             op = _swap_sides(op)
-        if not is_native(op.attrs, op.results[0].shape, graph.num_warps, capability):
+        if not is_native(op.attrs, op.results[0].shape, graph.num_warps, capability, release):
             _SpellOut(op, graph, release).run()
+
+
+def scale_layout(shape: tuple[int, ...], op_idx: int, warps_per_cta: tuple[int, ...]) -> Linear:
+    """The encoding in which mma.sync of sm_120 takes the scales [rows, groups] of an operand: each thread
+    holds all groups of its rows (getSM120DotScaledScaleLayout)."""
+    dealer = Dealer(shape, None)
+    dealer.deal(dealer.register, 1, shape[1])
+    if op_idx == 0:
+        dealer.place(dealer.lane, 0, 3)
+        dealer.copies(dealer.lane, 2)
+    else:
+        dealer.copies(dealer.lane, 4)
+    dealer.deal(dealer.lane, 0, 8)
+    if op_idx == 0:
+        dealer.skip(0, 2)
+        dealer.copies(dealer.warp, warps_per_cta[1])
+        dealer.deal(dealer.warp, 0, warps_per_cta[0])
+    else:
+        dealer.deal(dealer.warp, 0, warps_per_cta[1])
+        dealer.copies(dealer.warp, warps_per_cta[0])
+    return Linear(dealer.finish((1, 0)))
 
 
 def _has(op: GOp, side: str) -> bool:
