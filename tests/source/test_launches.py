@@ -179,7 +179,9 @@ def test_an_unknown_size_says_where_it_comes_from() -> None:
 
 
 def test_a_default_is_one_of_the_ways_to_call() -> None:
-    assert known(block("", "x, y, block=64")) == 64
+    plan = launched("def f(x, y, block=64):\n    scale[(1,)](x, y, 5, BLOCK=block)\n")
+    assert known(only(plan).constants["BLOCK"]) == 64
+    assert only(plan).assumptions == ("f() is called with the defaults of its parameters",)
 
 
 def test_correlated_choices_make_one_candidate_each() -> None:

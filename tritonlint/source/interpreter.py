@@ -59,6 +59,9 @@ class Interpreter:
         self.main = Environment(self, module)
         self.environments[module.path] = self.main
         self.memo: dict[Any, Any] = {}
+        self.described: dict[
+            tuple[int, int], str
+        ] = {}  # a guard and its outcome -> what is assumed with it, in words
         self.keep: list[Any] = []
         self.made: list[Any] = []  # kernels that the linted file defined, in order
 

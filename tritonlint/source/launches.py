@@ -398,6 +398,8 @@ def unknown_arguments(interp: Interpreter, function: Function) -> dict[str, Any]
         skipped = ""
     defaults: list[ast.expr | None] = [*([None] * (len(positional) - len(spec.defaults))), *spec.defaults]
     given = ("defaults", id(function.node))
+    for item in guard(given, True).held.items():
+        interp.described[item] = f"{function.name}() is called with the defaults of its parameters"
     for argument, default in zip(
         [*positional, *spec.kwonlyargs], [*defaults, *spec.kw_defaults], strict=False
     ):

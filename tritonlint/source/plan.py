@@ -250,6 +250,7 @@ class Base:
     constants: dict[str, Knowledge]
     types: dict[str, str]
     values: dict[str, Knowledge]
+    assumptions: tuple[str, ...] = ()
 
 
 class Remembered:
@@ -318,7 +319,7 @@ class _Maker:
             self.known = Remembered()
             self.interp.path = path
             try:
-                base = self._base(given)
+                base = self._base(given, self._assumptions(path))
                 made = [self._candidate(config, base, given, options) for config in configs]
             finally:
                 self.interp.path = ANYWHERE
@@ -349,7 +350,17 @@ class _Maker:
             result.append((path, plain_given, plain_options))
         return result
 
-    def _base(self, given: dict[str, Any]) -> Base:
+    def _assumptions(self, path: Path) -> tuple[str, ...]:
+        """What holds on every way to this world, in words, where there are words for it."""
+        described = self.interp.described
+        found = [
+            text
+            for item, text in described.items()
+            if path and all(one.held.get(item[0]) == item[1] for one in path)
+        ]
+        return tuple(found)
+
+    def _base(self, given: dict[str, Any], assumptions: tuple[str, ...]) -> Base:
         """What is the same for every config."""
         meta = self._meta(given)
         constants: dict[str, Knowledge] = {}
@@ -364,7 +375,7 @@ class _Maker:
             known = self._constant(name, value, parameter.default)
             if known is not None:
                 constants[name] = known
-        return Base(meta, constants, types, values)
+        return Base(meta, constants, types, values, assumptions)
 
     def _candidate(
         self, config: Config | None, base: Base, given: dict[str, Any], options: dict[str, Any]
@@ -389,7 +400,7 @@ class _Maker:
                     types, values, changed = dict(types), dict(values), True
                 self._argument(name, value, types, values, None)
         grid, problem = self._grid(meta)
-        return self._made(config, constants, types, values, options, grid, problem)
+        return self._made(config, constants, types, values, options, grid, problem, base.assumptions)
 
     def _meta(self, given: dict[str, Any]) -> dict[str, Any]:
         """All arguments by name, as a grid or a heuristic sees them, before any config."""
@@ -500,6 +511,7 @@ class _Maker:
         options: dict[str, Any],
         grid: tuple[Knowledge, ...] | None,
         problem: str,
+        assumptions: tuple[str, ...],
     ) -> Candidate:
         interp, names = self.interp, self.names
         extra: dict[str, Knowledge] = {}
@@ -511,7 +523,18 @@ class _Maker:
                 extra[name] = knowledge(interp, value)
         main = [self._option(name, config, options) for name in _MAIN_OPTIONS]
         return Candidate(
-            config, constants, types, values, main[0], main[1], main[2], main[3], extra, grid, problem
+            config,
+            constants,
+            types,
+            values,
+            main[0],
+            main[1],
+            main[2],
+            main[3],
+            extra,
+            grid,
+            problem,
+            assumptions,
         )
 
     def _option(self, name: str, config: Config | None, options: dict[str, Any]) -> Knowledge:
