@@ -96,6 +96,7 @@ def pipeline_and_finish(graph: Graph, options: Options, target: Target, release:
     late_passes(graph, options, target, release)
     if not release.lowers_tma_before_layouts:
         lower_descriptors(graph)
+        canonicalize(graph)
     if _has_tensor_memory(target):
         lower_mma(graph)
     return report
