@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.target import Target
 from tritonlint.finding import Finding, Severity
-from tritonlint.gpu.profile import GpuProfile
 from tritonlint.kernel.ir import Trace
 from tritonlint.source.comments import Suppression
 from tritonlint.source.problem import Problem
 from tritonlint.source.sites import Candidate, LaunchPlan
+
+if TYPE_CHECKING:
+    from tritonlint.gpu.profile import GpuProfile
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""A place in a file. Lines and columns count from 1; columns count Unicode code points (INTERFACE: command line)."""
+"""A place in a file. Lines and columns count from 1; columns count Unicode code points (INTERFACE: command
+line)."""
 
 from __future__ import annotations
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from tritonlint.finding import Certainty, Finding, Fix
-from tritonlint.gpu.profile import GpuProfile
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings, possible_ints
 from tritonlint_rules.support.nearest import edit_value
 from tritonlint_rules.support.survey import all_entries, by_config, in_all, list_certainty, lower
+
+if TYPE_CHECKING:
+    from tritonlint.gpu.profile import GpuProfile
 
 CODE, NAME = "TL205", "clusters-unsupported"
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonlint import fixes
 from tritonlint.finding import Finding, Fix, Related
-from tritonlint.gpu.profile import GpuProfile
 from tritonlint.rule import Context, Rule
 from tritonlint.source.sites import AutotuneSite, Config, LaunchPlan
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
 from tritonlint_rules.support.places import of_config
 from tritonlint_rules.support.say import config_text, counted
+
+if TYPE_CHECKING:
+    from tritonlint.gpu.profile import GpuProfile
 
 CODE, NAME = "TL305", "duplicate-config"
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from tritonlint.finding import Finding
-from tritonlint.gpu.profile import GpuProfile
 from tritonlint.kernel.ir import Block
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
 from tritonlint_rules.support.places import of_kernel, of_launch
 from tritonlint_rules.support.survey import entries
+
+if TYPE_CHECKING:
+    from tritonlint.gpu.profile import GpuProfile
 
 CODE, NAME = "TL208", "target-unsupported"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from tritonlint.finding import Certainty, Finding
-from tritonlint.gpu.profile import GpuProfile
 from tritonlint.rule import Context, Rule
 from tritonlint.source.sites import LaunchPlan
 from tritonlint_rules.support import samples
@@ -16,6 +16,9 @@ from tritonlint_rules.support.launch_options import config_keywords, everywhere_
 from tritonlint_rules.support.names import sure_launch
 from tritonlint_rules.support.places import Place, of_argument, of_config
 from tritonlint_rules.support.say import listed
+
+if TYPE_CHECKING:
+    from tritonlint.gpu.profile import GpuProfile
 
 CODE, NAME = "TL207", "unknown-option"
 _AMD_PATH = re.compile(r"(^|[/_.-])(rocm|hip|amd|gfx\d+\w*)([/_.-]|$)")

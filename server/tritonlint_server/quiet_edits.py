@@ -1,7 +1,7 @@
 """Edits that change no code: comments, blank lines, blanks at line ends. The findings stay, at their new lines.
 
-Told by the lines that differ. Whatever is not plain to see (strings over several lines, continued lines, tritonlint's
-own comments, broken code) is no such edit, and the file is linted again.
+Docstrings count as comments. Told by the lines that differ: whatever is not plain to see (other strings over several
+lines, continued lines, tritonlint's own comments, broken code) is no such edit, and the file is linted again.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from tritonlint_server.sites import ConfigList, MetaParameter, Part, Row, Site, 
 
 _NUMBER = re.compile(r"\bline (\d+)\b")
 _SYNTAX = "TL901"
+_TRIPLE = ('"""', "'''")
 Lines = Callable[[int], int]  # old line -> new line, both from 1
 
 
@@ -27,8 +28,12 @@ def carried_over(path: str, old_text: str, new_text: str, analysis: Analysis) ->
     first = _common(old, new)
     last = _common(old[first:][::-1], new[first:][::-1])
     before, after = old[first : len(old) - last], new[first : len(new) - last]
-    pairs = _same_code(before, after)
-    if pairs is None or not _plain_place(old, first, before, after):
+    if first < 2 or _ours((old[first - 1], *before, *after)):
+        return None
+    pairs = _same_code(before, after) if _outside_of_strings(old, first) else None
+    if pairs is None and _in_docstring(old, first, (*before, *after)):
+        pairs = []
+    if pairs is None:
         return None
     if analysis.failure or any(_reaches(finding, old, first, len(before)) for finding in analysis.findings):
         return None
@@ -88,8 +93,12 @@ def _code(line: str) -> str | None:
                 quote = ""
         elif char in "\"'":
             if line.startswith(char * 3, at):
-                return None
-            quote = char
+                end = line.find(char * 3, at + 3)
+                if end < 0 or "\\" in line[at:end]:
+                    return None
+                at = end + 2
+            else:
+                quote = char
         elif char == "#":
             line = line[:at]
             break
@@ -98,15 +107,30 @@ def _code(line: str) -> str | None:
     return None if quote or code.endswith("\\") else code
 
 
-def _plain_place(old: Sequence[str], first: int, before: Sequence[str], after: Sequence[str]) -> bool:
-    """Is the place of the edit outside of strings over lines, continued lines, and what comments of ours touch?"""
-    above = old[first - 1] if first else ""
-    if above.rstrip().endswith("\\") or first < 2:
-        return False
-    if any("tritonlint" in line.lower() for line in (above, *before, *after)):
+def _ours(lines: Sequence[str]) -> bool:
+    """Is there a comment of ours, which may hold for the lines around it?"""
+    return any("tritonlint" in line.lower() for line in lines)
+
+
+def _outside_of_strings(old: Sequence[str], first: int) -> bool:
+    """Does a line begin outside of a string over lines, and go on with no other line?"""
+    text = "\n".join(old[:first])
+    return not old[first - 1].rstrip().endswith("\\") and not any(
+        text.count(quotes) % 2 for quotes in _TRIPLE
+    )
+
+
+def _in_docstring(old: Sequence[str], first: int, edited: Sequence[str]) -> bool:
+    """Do all edited lines lie within one docstring, between its first and its last line?"""
+    if any(quotes in line for quotes in _TRIPLE for line in edited):
         return False
     text = "\n".join(old[:first])
-    return text.count('"""') % 2 == 0 and text.count("'''") % 2 == 0
+    is_open = [quotes for quotes in _TRIPLE if text.count(quotes) % 2]
+    if len(is_open) != 1:
+        return False
+    at = text.rindex(is_open[0])
+    head = text[:at]
+    return head[head.rfind("\n") + 1 :].strip() in ("", "r") and head.rstrip("r \t\n").endswith(":")
 
 
 def _reaches(finding: Finding, old: Sequence[str], first: int, count: int) -> bool:

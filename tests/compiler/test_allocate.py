@@ -5,7 +5,9 @@ from hypothesis import strategies as st
 
 from tritonlint.compiler.allocate import Buffer, allocate, live_peak
 
-SPANS = st.tuples(st.integers(1, 4096), st.sampled_from([8, 16, 128, 1024]), st.integers(0, 30), st.integers(1, 12))
+SPANS = st.tuples(
+    st.integers(1, 4096), st.sampled_from([8, 16, 128, 1024]), st.integers(0, 30), st.integers(1, 12)
+)
 
 
 def buffers_of(spans: list[tuple[int, int, int, int]]) -> list[Buffer]:

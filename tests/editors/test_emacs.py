@@ -42,7 +42,9 @@ def test_eglot(tmp_path: Path) -> None:
     for name in ("warps", "emoji"):
         (found,) = [one for one in seen[name] if "TL204" in one["text"]]
         assert found["line"] == 7
-        assert found["source"].startswith(("triton.Config", "num_warps=3", "3")) and "🚀" not in found["source"]
+        assert (
+            found["source"].startswith(("triton.Config", "num_warps=3", "3")) and "🚀" not in found["source"]
+        )
     assert seen["titles"][0].startswith("num_warps=")
     assert seen["titles"][-1] == "Ignore TL204 on this line"
     assert not seen["left"]

@@ -112,3 +112,14 @@ def test_rules_are_made_on_first_use() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_rules_load_nothing_heavy() -> None:
+    """The texts are printed by commands that lint nothing."""
+    import subprocess
+    import sys
+
+    shown = "'pydantic' in sys.modules, 'libcst' in sys.modules"
+    code = f"import sys, tritonlint_rules; tritonlint_rules.RULES; print({shown})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]

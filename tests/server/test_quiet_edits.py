@@ -11,7 +11,13 @@ from tritonlint_server.quiet_edits import carried_over
 
 from tests.server.samples import GEMM, WARPS
 
-SAMPLE = GEMM + WARPS.split("\n\n\n", 1)[1] + 'text = """one\n# no comment\ntwo"""\nlong = 1 + \\\n    2\n'
+DOCUMENTED = GEMM.replace(
+    "    rm = tl.program_id(0)",
+    '    """C = A @ B.\n\n    Each program has a tile.\n    """\n    rm = tl.program_id(0)',
+)
+SAMPLE = (
+    DOCUMENTED + WARPS.split("\n\n\n", 1)[1] + 'text = """one\n# no comment\ntwo"""\nlong = 1 + \\\n    2\n'
+)
 
 
 def analysed(path: Path, text: str) -> Analysis:
@@ -41,6 +47,7 @@ def edited(line: int, text: str, delete: int = 0) -> str:
 LINES = SAMPLE.split("\n")
 FIRST_CONFIG = next(number for number, line in enumerate(LINES, 1) if "num_stages=4" in line)
 IN_KERNEL = next(number for number, line in enumerate(LINES, 1) if "acc = tl.zeros" in line)
+IN_DOC = LINES.index("    Each program has a tile.") + 1
 IN_STRING = LINES.index("# no comment") + 1
 CONTINUED = LINES.index("    2") + 1
 
@@ -49,13 +56,18 @@ QUIET = {
     "a comment between configs": edited(FIRST_CONFIG + 1, "        # the small one\n"),
     "blank lines before the kernel": edited(3, "\n\n"),
     "a comment in the kernel": edited(IN_KERNEL, '    # "quotes" and line 7'),
-    "a comment and blanks in the kernel": edited(IN_KERNEL, "    # sums\n\n" + LINES[IN_KERNEL - 1] + "   ", delete=1),
+    "a comment and blanks in the kernel": edited(
+        IN_KERNEL, "    # sums\n\n" + LINES[IN_KERNEL - 1] + "   ", delete=1
+    ),
+    "a line of a docstring": edited(IN_DOC, '    Each "program" has # one tile.\n    And more.', delete=1),
     "a blank line gone": edited(3, "", delete=1),
 }
 LOUD = {
     "other code": edited(IN_KERNEL, LINES[IN_KERNEL - 1].replace("float32", "float16"), delete=1),
     "other blanks before code": edited(IN_KERNEL, "  " + LINES[IN_KERNEL - 1], delete=1),
-    "a comment of ours": edited(FIRST_CONFIG, LINES[FIRST_CONFIG - 1] + "  # tritonlint: ignore[TL101]", delete=1),
+    "a comment of ours": edited(
+        FIRST_CONFIG, LINES[FIRST_CONFIG - 1] + "  # tritonlint: ignore[TL101]", delete=1
+    ),
     "a string over lines": edited(IN_STRING, "# another", delete=1),
     "a line that is continued": edited(CONTINUED, "# here it ends"),
     "an open string": edited(IN_KERNEL, "    x = 'open  # no comment"),

@@ -141,6 +141,15 @@ def test_grids_that_fail(grid: str, problem: str) -> None:
     assert only(launched(f"def f(x, y):\n    scale[{grid}](x, y, 5, BLOCK=64)\n")).grid_problem == problem
 
 
+def test_a_meta_name_that_an_unknown_splat_may_give_is_no_problem() -> None:
+    plan = launched("""
+    def f(x, y, **config):
+        scale[lambda meta: (triton.cdiv(1000, meta["BLOCK"]), 3)](x, y, 5, **config)
+    """)
+    assert only(plan).grid_problem == ""
+    assert known(only(plan).grid[1]) == 3
+
+
 def test_an_unknown_grid_is_no_problem() -> None:
     candidate = only(launched("def f(x, y, grid):\n    scale[grid](x, y, 5, BLOCK=64)\n"))
     assert candidate.grid is None and candidate.grid_problem == ""

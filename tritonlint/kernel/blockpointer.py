@@ -106,9 +106,11 @@ def tile(m: Machine, p: BlockPointer, checked: tuple[int, ...]) -> tuple[Tensor,
                 place = s.expand_dims(m, place, other)
         places.append(place)
     pointer = s.splat(m, p.base, p.block)
+    m.b.combining = m.release >= (3, 0)  # 2.x takes them apart after it has combined additions
     for place, stride in zip(places, p.strides, strict=False):
         step = s.broadcast_to(m, s.mul(m, place, stride), p.block)
         pointer = s.add(m, pointer, step)
+    m.b.combining = True
     mask: Tensor | None = None
     for axis in checked:
         place = places[axis]

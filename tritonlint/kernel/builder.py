@@ -40,10 +40,11 @@ def is_splat(value: Val) -> bool:
 class Builder:
     """Appends operations to the current region. `line` and `path` go on each operation."""
 
-    __slots__ = ("constants", "count", "limit", "line", "path", "region", "release", "unmoved")
+    __slots__ = ("combining", "constants", "count", "limit", "line", "path", "region", "release", "unmoved")
 
     def __init__(self, release: tuple[int, int] = (3, 9), limit: int = 200_000) -> None:
         self.release = release
+        self.combining = True  # additions to one pointer become one
         self.region = Region(None)
         self.constants: dict[Any, Val] = {}
         self.line = 0

@@ -115,10 +115,16 @@ def dot(
     max_num_imprecise_acc: Any = None,
     out_dtype: Any = None,
 ) -> Tensor:
-    if m.release < (3, 0) and isinstance(
-        acc, bool
-    ):  # 2.x has no accumulator there: dot(a, b, allow_tf32, ...)
-        allow_tf32, acc = acc, None
+    if m.release < (3, 0):
+        if input_precision is not None:
+            raise Refused(
+                "unknown-option",
+                "tl.dot has input_precision since Triton 3.0",
+                option="input_precision",
+                since="3.0",
+            )
+        if isinstance(acc, bool):  # the third parameter of 2.x is allow_tf32
+            allow_tf32, acc = acc, None
     a, b = tensor_of(m, input), tensor_of(m, other)
     start = None if acc is None else tensor_of(m, acc)
     if not a.shape or not b.shape:

@@ -492,7 +492,7 @@ def _addptr(b: Builder, o: tuple[Val, ...], t: Type, attrs: Attrs) -> Val | None
         return pointer
     # Triton combines additions to pointers before it moves broadcasts, so the form without the move counts here.
     inner = b.unmoved.get(pointer) or _inner(pointer, "tt.addptr")
-    if inner is None or inner[1].type != offset.type:
+    if not b.combining or inner is None or inner[1].type != offset.type:
         return None
     first, second = _constant_of(inner[1]), _constant_of(offset)
     bits = bits_of(offset.type.element)

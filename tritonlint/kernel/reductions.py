@@ -109,6 +109,10 @@ def _expand_back(m: Machine, results: list[Tensor], axis: int | None, rank: int)
 def _reduce(
     m: Machine, inputs: list[Tensor], axis: Any, combine: Combine, tag: Any, keep_dims: Any
 ) -> list[Tensor]:
+    if m.release < (3, 0) and known(keep_dims, "keep_dims"):
+        raise Refused(
+            "unknown-option", "reductions have keep_dims since Triton 3.0", option="keep_dims", since="3.0"
+        )
     rank = len(inputs[0].shape)
     place = None if axis is None else wrap_axis(axis, rank)
     results = reduction(m, inputs, place, combine, tag)
@@ -155,7 +159,7 @@ def _first(m: Machine, v: list[Tensor]) -> list[Tensor]:
 
 def _extreme(kind: str) -> Combine:
     def combine(m: Machine, v: list[Tensor]) -> list[Tensor]:
-        if m.release < (3, 0):
+        if m.release < (2, 2):
             return [s.library_extreme(m, kind, v[0], v[1])]
         return [maximum(m, v[0], v[1]) if kind == "max" else minimum(m, v[0], v[1])]
 
@@ -241,7 +245,7 @@ def clamp(m: Machine, x: Any, min: Any, max: Any, propagate_nan: Any = "none") -
 
 def _widened(m: Machine, x: Tensor) -> Tensor:
     """The input of max, min and, in old releases, of every reduction."""
-    if m.release < (3, 0) and x.dt.is_int and x.dt.bits < 32:
+    if m.release < (2, 2) and x.dt.is_int and x.dt.bits < 32:
         return s.cast(m, x, d.INT32)
     if m.release < (3, 9) and x.dt is d.BF16:
         return s.cast(m, x, d.FP32)

@@ -573,18 +573,15 @@ def extreme(m: Machine, kind: str, x: Any, y: Any, all_nan: bool = False) -> Ten
         return where(m, compare(m, "lt" if kind == "min" else "gt", x, y), x, y)
     x, y = binary(m, x, y)
     if x.dt.is_float:
-        if m.release < (3, 0):
-            return library_extreme(m, kind, x, y)
+        all_nan = all_nan or m.release < (3, 0)
         return _same(m, f"arith.{kind}{'imumf' if all_nan else 'numf'}", x, y)
     if not x.dt.is_int:
         raise Refused("type", f"unexpected dtype {x.dt.name}", dtype=x.dt.name)
-    if m.release < (3, 0):
-        return library_extreme(m, kind, x, y)
     return _same(m, f"arith.{kind}{'si' if x.dt.signed else 'ui'}", x, y)
 
 
 def library_extreme(m: Machine, kind: str, x: Tensor, y: Tensor) -> Tensor:
-    """Releases 2.x call libdevice for these."""
+    """2.1 calls libdevice for these, in reductions."""
     symbols = {d.FP32: f"__nv_f{kind}f", d.FP64: f"__nv_f{kind}"}
     symbols.update(
         {

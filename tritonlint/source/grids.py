@@ -101,13 +101,13 @@ def _meta_keys(function: Function) -> dict[str, Any]:
 
 
 def evaluate(
-    interp: Interpreter, launch: Launch, meta: dict[str, Any]
+    interp: Interpreter, launch: Launch, meta: dict[str, Any], absent: Callable[[Any], Any] | None = None
 ) -> tuple[tuple[Knowledge, ...] | None, str, Meta]:
     """(entries or None, problem, what was read) of the grid for one candidate. The caller has set `interp.path`."""
     from tritonlint.source.calls import call
     from tritonlint.source.interpreter import Arguments
 
-    handed = Meta(meta)
+    handed = Meta(meta, absent)
     value = launch.grid
     try:
         if isinstance(value, Choice):

@@ -495,9 +495,13 @@ class _Maker:
         if launch is None or launch.grid is MISSING:
             return None, ""
 
+        # Where not every argument is known, a name that is not there may be in the unknown part.
+        partly = launch.arguments.incomplete or (self.tuning is not None and not self.tuning.resolved)
+        absent = self._unknown_argument if partly else None
+
         def ask() -> tuple[Any, grids.Meta]:
             self.interp.steps = max(self.interp.steps, 2000)
-            entries, problem, handed = grids.evaluate(self.interp, launch, meta)
+            entries, problem, handed = grids.evaluate(self.interp, launch, meta, absent)
             return (entries, problem), handed
 
         return self.known.ask("grid", meta, ask)  # type: ignore[no-any-return]

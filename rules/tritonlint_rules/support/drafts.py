@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonlint.finding import Certainty, Finding, Fix, Related, Severity
-from tritonlint.gpu.profile import GpuProfile
 from tritonlint.rule import Context
 from tritonlint.source.sites import Candidate
 from tritonlint.source.values import DType, Known, OneOf
 from tritonlint_rules.support.places import Place
 from tritonlint_rules.support.say import listed
+
+if TYPE_CHECKING:
+    from tritonlint.gpu.profile import GpuProfile
 
 
 @dataclass(frozen=True, slots=True)

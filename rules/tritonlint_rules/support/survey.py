@@ -5,15 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from tritonlint.finding import CERTAINTIES, Certainty
-from tritonlint.gpu.profile import GpuProfile
 from tritonlint.rule import Context, EstimateOf
 from tritonlint.source.sites import LaunchPlan
 from tritonlint.source.values import OneOf
 from tritonlint_rules.support.drafts import known_int
 from tritonlint_rules.support.places import Place, of_candidate
+
+if TYPE_CHECKING:
+    from tritonlint.gpu.profile import GpuProfile
 
 Resource = Literal["shared memory", "threads", "tensor memory"]
 
