@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tritonlint.source.assumptions import Assumptions
+from tritonlint.source.collecting import collection_paused
 from tritonlint.source.definitions import may_be_kernel
 from tritonlint.source.dtypes import DTYPES
 from tritonlint.source.hooks import Hooks
@@ -57,7 +58,7 @@ def read_plans(
         return Reading(tuned_plans(module, platform), tuned.problems if tuned is not None else ())
     if not module.statements or not _of_interest(module):
         return Reading(())
-    with _deep_recursion():
+    with _deep_recursion(), collection_paused():
         return _Reader(module, platform, project, hooks).read(unreached)
 
 

@@ -11,6 +11,7 @@ import re
 import warnings
 from dataclasses import dataclass
 
+from tritonlint.source.collecting import collection_paused
 from tritonlint.source.problem import Problem
 from tritonlint.source.text import split_lines
 from tritonlint.span import Span
@@ -59,7 +60,7 @@ def parse(text: str, path: str) -> Parsed:
 
 
 def _parse(text: str) -> list[ast.stmt]:
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), collection_paused():
         warnings.simplefilter("ignore")  # invalid escapes are the user's other linter's business
         return ast.parse(text).body
 
