@@ -26,6 +26,10 @@ class UnknownRuleError(LookupError):
     """No rule, family or name of that spelling."""
 
 
+class NoRulesError(RuntimeError):
+    """No rule could be loaded, so that nothing can be said of any file."""
+
+
 @dataclass(frozen=True, slots=True)
 class Registry:
     """Every rule by code. `problems` are entry points that could not be loaded, one sentence each."""
@@ -82,7 +86,7 @@ class Registry:
 
 @lru_cache(maxsize=1)
 def registry() -> Registry:
-    """Loads every rule package once."""
+    """Loads every rule package once. Raises NoRulesError where there is none."""
     found: dict[str, Rule] = {}
     problems: list[str] = []
     for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name != "builtin", point.name)):
@@ -96,5 +100,9 @@ def registry() -> Registry:
                 problems.append(f"rule {rule.code} of {point.value} is there already and was left out")
             else:
                 found[rule.code] = rule
+    if not found:
+        # Without rules every file would pass: a run from sources that are not installed must not look clean.
+        reason = problems[0] if problems else f"nothing installed offers the entry point {GROUP}"
+        raise NoRulesError(f"no rules were found ({reason}): is tritonlint installed in this Python?")
     ordered = sorted(found.values(), key=lambda rule: rule.code)
     return Registry(tuple(ordered), tuple(problems))
