@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -99,16 +103,44 @@ def test_what_is_not_there_is_a_problem_and_the_rest_goes_on(tmp_path: Path) -> 
     assert [entry.reason for entry in result.problems] == ["no such file or folder"]
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="permissions do not bind root")
-def test_a_folder_that_cannot_be_listed_is_a_problem(tmp_path: Path) -> None:
-    make(tmp_path, "a.py", "closed/b.py")
-    (tmp_path / "closed").chmod(0)
-    try:
-        result = found(tmp_path)
-    finally:
-        (tmp_path / "closed").chmod(0o755)
-    assert names(result, tmp_path) == ["a.py"]
-    assert "cannot be listed" in result.problems[0].reason
+def as_somebody_bound_by_permissions(work: Callable[[], list[str]]) -> list[str]:
+    """What `work` returns where permissions bind: in a forked child that is nobody when we are root."""
+    if os.geteuid() != 0:
+        return work()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setuid(65534)
+            os.write(writing, json.dumps(work()).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        text = answer.read()
+    os.waitpid(child, 0)
+    result: list[str] = json.loads(text)
+    return result
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
+def test_a_folder_that_cannot_be_listed_is_a_problem() -> None:
+    with tempfile.TemporaryDirectory() as name:  # tmp_path is closed to everybody but its owner
+        root = Path(name)
+        root.chmod(0o755)
+        make(root, "a.py", "closed/b.py")
+        (root / "closed").chmod(0)
+
+        def work() -> list[str]:
+            result = found(root)
+            return [*names(result, root), *(entry.reason for entry in result.problems)]
+
+        try:
+            files_and_reasons = as_somebody_bound_by_permissions(work)
+        finally:
+            (root / "closed").chmod(0o755)
+    assert files_and_reasons[0] == "a.py"
+    assert len(files_and_reasons) == 2 and "cannot be listed" in files_and_reasons[1]
 
 
 def test_patterns_are_those_of_gitignore() -> None:
