@@ -72,6 +72,16 @@ def test_a_constant_that_nobody_gives_leaves_no_estimate_but_a_reason() -> None:
     assert one.unknown == ("BLOCK: nobody gives it in this file",)
 
 
+def test_the_settings_say_where_a_function_takes_its_configs_from(tmp_path: Path) -> None:
+    (tmp_path / "tuned.json").write_text('{"a": {"BLOCK": 64, "num_warps": 3}}')
+    source = ADD.replace(
+        "@triton.jit", "from lib import tuned\n\n\n@triton.autotune(configs=tuned(), key=[])\n@triton.jit", 1
+    )
+    settings = Settings(config_functions=("lib.tuned:tuned.json",), path=tmp_path / "tritonlint.toml")
+    found = lint_source("k.py", source.encode(), settings, gpus=["a100"], triton="3.9")
+    assert "TL204" in {finding.code for finding in found.findings}
+
+
 def test_a_rule_that_fails_is_named_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: object) -> list[Finding]:
         raise ValueError("on purpose")

@@ -18,6 +18,7 @@ from tritonlint.rule import EstimateOf
 from tritonlint.settings import Settings, SettingsError
 from tritonlint.source import parse_file, read
 from tritonlint.source.comments import Suppression
+from tritonlint.source.hooks import hooks_from
 from tritonlint.source.problem import Problem
 from tritonlint.source.project import Project
 from tritonlint.source.reading import read_plans
@@ -46,6 +47,7 @@ class FileWork:
         self.targets = targets
         self.module = parse_file(read(path, data))
         self._project = Project(path)
+        self._hooks = hooks_from(settings.config_functions, settings.root or ".")
         self.model = Model(targets.triton, settings.default_types, self.module.text, path, store)
         self._plans: dict[str, dict[_Key, LaunchPlan]] = {}
         self._contexts: tuple[PlanContext, ...] | None = None
@@ -72,7 +74,9 @@ class FileWork:
 
     def plans_on(self, gpu: GpuProfile) -> dict[_Key, LaunchPlan]:
         if gpu.name not in self._plans:
-            found = read_plans(self.module, platform(gpu, self.targets.triton), self._project)
+            found = read_plans(
+                self.module, platform(gpu, self.targets.triton), self._project, hooks=self._hooks
+            )
             self._plans[gpu.name] = {_key(plan): plan for plan in found.plans}
             self._problems += [problem for problem in found.problems if problem not in self._problems]
         return self._plans[gpu.name]

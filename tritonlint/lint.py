@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -178,20 +178,24 @@ def _lint(
     findings: list[Finding] = []
     for context in work.contexts():
         for rule in rules:
-            if rule.scope != "plan":
+            if rule.check is None:
                 continue
             if cancelled is not None and cancelled():
                 return FileResult(path, source=work.text)
-            findings += _run(rule, context, path, problems, context.plan.kernel.name)
-    file_rules = [rule for rule in rules if rule.scope == "file"]
+            findings += _run(rule, rule.check, context, path, problems, context.plan.kernel.name)
+    file_rules = [(rule, rule.check_file) for rule in rules if rule.check_file is not None]
     read = _File(work, known, problems=work.problems)
-    for rule in file_rules:
-        findings += _run(rule, read, path, problems, "")
+    for rule, check_file in file_rules:
+        findings += _run(rule, check_file, read, path, problems, "")
     findings = with_severities(findings, settings, known)
     applied = apply(findings, work.suppressions, rules, known, settings.require_reasons)
     # Rules about the suppressions themselves run once it is known what these did.
     about = _File(work, known, suppressions=applied.uses)
-    late = [finding for rule in file_rules for finding in _run(rule, about, path, problems, "")]
+    late = [
+        finding
+        for rule, check_file in file_rules
+        for finding in _run(rule, check_file, about, path, problems, "")
+    ]
     whole_file = [s for s in work.suppressions if s.line == 0]
     last = apply(with_severities(late, settings, known), whole_file, rules, known, settings.require_reasons)
     shown = sorted(merge((*applied.shown, *last.shown)), key=_order)
@@ -207,9 +211,16 @@ def _lint(
     )
 
 
-def _run(rule: Rule, context: Any, path: str, problems: list[FileProblem], kernel: str) -> list[Finding]:
+def _run(
+    rule: Rule,
+    check: Callable[[Any], Iterable[Finding]],
+    context: Any,
+    path: str,
+    problems: list[FileProblem],
+    kernel: str,
+) -> list[Finding]:
     try:
-        return list(rule.check(context))
+        return list(check(context))
     except Exception as error:
         where = f"{rule.code}, kernel {kernel}" if kernel else rule.code
         problems.append(_internal(path, error, where))

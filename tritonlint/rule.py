@@ -86,7 +86,7 @@ class SuppressionUse:
 
 
 class FileContext(Protocol):
-    """What a rule of scope "file" can ask; it runs last, once a file."""
+    """What `check_file` can ask, last, once a file."""
 
     @property
     def path(self) -> str: ...
@@ -109,7 +109,7 @@ class FileContext(Protocol):
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule. The texts are what `tritonlint rule`, the documentation, hover and SARIF print (Markdown). `check` is
-    given a Context, once a plan, or where scope is "file" a FileContext, once a file."""
+    given a Context, once a plan; `check_file` a FileContext, once a file, after the plans. A rule has one or both."""
 
     code: str
     name: str
@@ -120,8 +120,8 @@ class Rule:
     better: str
     when_not: str
     source: str  # where the numbers come from
-    check: Callable[[Any], Iterable[Finding]]
     valid: tuple[Case, ...]
     invalid: tuple[Case, ...]
-    scope: Literal["plan", "file"] = "plan"
+    check: Callable[[Context], Iterable[Finding]] | None = None
+    check_file: Callable[[FileContext], Iterable[Finding]] | None = None
     fixable: Literal["no", "safe", "unsafe"] = "no"

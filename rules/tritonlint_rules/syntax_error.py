@@ -11,7 +11,7 @@ from tritonlint_rules.support import samples
 CODE, NAME = "TL901", "syntax-error"
 
 
-def check(context: FileContext) -> Iterable[Finding]:
+def check_file(context: FileContext) -> Iterable[Finding]:
     return list(_findings(context))
 
 
@@ -46,8 +46,7 @@ RULE = Rule(
     better="```python\n@triton.jit\ndef scale(x_ptr, n):\n```",
     when_not="Templates that only look like Python: put them under `exclude`.",
     source="Python's own parser.",
-    check=check,
-    scope="file",
+    check_file=check_file,
     valid=(
         samples.miss(samples.launched_scale(), "a whole file"),
         samples.miss(samples.launched_scale() + "\n# scale[(1,](x\n", "broken code in a comment"),

@@ -12,7 +12,7 @@ from tritonlint_rules.support import samples
 CODE, NAME = "TL904", "unknown-rule"
 
 
-def check(context: FileContext) -> Iterable[Finding]:
+def check_file(context: FileContext) -> Iterable[Finding]:
     return list(_findings(context))
 
 
@@ -56,8 +56,7 @@ RULE = Rule(
     better="```python\nscale[grid](x, y, n)  # tritonlint: ignore[TL101]\n```",
     when_not="A rule of a plugin that is not installed here.",
     source="The rules that are installed.",
-    check=check,
-    scope="file",
+    check_file=check_file,
     fixable="unsafe",
     valid=(
         samples.miss(_BAD.replace("num_warps=6)", "num_warps=6)  # tritonlint: ignore[TL204]"), "a code"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tritonlint.finding import Finding
-from tritonlint.rule import Context, Rule
+from tritonlint.rule import Context, FileContext, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
 from tritonlint_rules.support.places import of_launch, of_tuning_argument
@@ -18,6 +18,24 @@ _ASSUME = "`# tritonlint: assume {}` on the line above says what to assume"
 
 def check(context: Context) -> Iterable[Finding]:
     return findings(CODE, NAME, context, _drafts(context))
+
+
+def check_file(context: FileContext) -> Iterable[Finding]:
+    """What takes too many steps to evaluate."""
+    return [
+        Finding(
+            CODE,
+            NAME,
+            "info",
+            "proven",
+            problem.message,
+            problem.path or context.path,
+            problem.span,
+            kernel=problem.kernel,
+        )
+        for problem in context.problems
+        if problem.kind == "unresolved"
+    ]
 
 
 def _drafts(context: Context) -> Iterator[Draft]:
@@ -55,6 +73,22 @@ def _drafts(context: Context) -> Iterator[Draft]:
             return
 
 
+_EVERY = """def every():
+    found = []
+    for a in range(LIMIT):
+        for b in range(LIMIT):
+            if a * b == 4:
+                found.append(triton.Config({"BLOCK": a * 256}))
+    return found
+
+
+@triton.autotune"""
+_COMPUTED = (
+    samples.tuned_scale([samples.block(1024)])
+    .replace("configs=[", "configs=every() + [")
+    .replace("@triton.autotune", _EVERY)
+)
+
 RULE = Rule(
     code=CODE,
     name=NAME,
@@ -69,12 +103,14 @@ RULE = Rule(
     when_not="Where only the caller can know: an assumption for the usual case makes the linter say more.",
     source="tritonlint's own evaluator.",
     check=check,
+    check_file=check_file,
     valid=(
         samples.miss(samples.launched_scale("BLOCK=1024"), "all is known"),
         samples.miss(
             samples.launched_scale("BLOCK=2 ** 10 // SPLIT", before="SPLIT = 2\n\n\n"),
             "computed from constants",
         ),
+        samples.miss(_COMPUTED.replace("LIMIT", "10"), "a list that a function computes"),
     ),
     invalid=(
         samples.hit(
@@ -91,6 +127,13 @@ RULE = Rule(
             "scale[(",
             severity="info",
             why="a parameter of the caller, and triton under another name",
+        ),
+        samples.hit(
+            _COMPUTED.replace("LIMIT", "1000"),
+            "def scale",
+            severity="info",
+            contains="too many steps",
+            why="a list that no reader would work out either",
         ),
     ),
 )

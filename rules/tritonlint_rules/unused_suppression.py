@@ -15,7 +15,7 @@ from tritonlint_rules.support.say import listed
 CODE, NAME = "TL903", "unused-suppression"
 
 
-def check(context: FileContext) -> Iterable[Finding]:
+def check_file(context: FileContext) -> Iterable[Finding]:
     return list(_findings(context))
 
 
@@ -90,8 +90,7 @@ RULE = Rule(
     better="```python\nscale[grid](x, y, n, BLOCK=1024)\n```",
     when_not="Only rules that ran are judged: with `--select` or on another GPU a comment may be needed.",
     source="What the comments of the file hid in this run.",
-    check=check,
-    scope="file",
+    check_file=check_file,
     fixable="safe",
     valid=(
         samples.miss(

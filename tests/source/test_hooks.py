@@ -45,3 +45,34 @@ def test_a_missing_file_is_a_reason(tmp_path: Path) -> None:
     hooks = hooks_from(("get_tuned_config:none.json",), tmp_path)
     (plan,) = read_plans(parse_file(read("a.py", HEAD + CODE + KERNEL)), H100, hooks=hooks).plans
     assert plan.tuning is not None and "holds no configs" in (plan.tuning.reason or "")
+
+
+def test_yaml_stands_for_a_function_too(tmp_path: Path) -> None:
+    text = """\
+mm:
+- META:
+    BLOCK: 64
+  num_warps: 8
+- {META: {BLOCK: 128}, num_warps: 4, num_stages: 2}
+add:
+- BLOCK: 1024
+  num_warps: 4
+"""
+    (tmp_path / "tuned.yaml").write_text(text)
+    hooks = hooks_from(("get_tuned_config:tuned.yaml",), tmp_path)
+    (plan,) = read_plans(parse_file(read("a.py", HEAD + CODE + KERNEL)), H100, hooks=hooks).plans
+    assert plan.tuning is not None and plan.tuning.resolved
+    found = plan.tuning.configs
+    assert [(dict(one.kwargs), one.num_warps) for one in found] == [({"BLOCK": 64}, 8), ({"BLOCK": 128}, 4)]
+    assert [one.span.line for one in found] == [2, 5]
+
+
+def test_yaml_that_is_broken_or_holds_no_config_leaves_the_list_unknown(tmp_path: Path) -> None:
+    for number, text in enumerate(
+        ("a: [1, 2", "", "mm: !!python/object:os.system {num_warps: x}", "- " * 3000)
+    ):
+        (tmp_path / f"{number}.yaml").write_text(text)
+        hooks = hooks_from((f"get_tuned_config:{number}.yaml",), tmp_path)
+        (plan,) = read_plans(parse_file(read("a.py", HEAD + CODE + KERNEL)), H100, hooks=hooks).plans
+        assert plan.tuning is not None and not plan.tuning.resolved
+        assert "holds no configs" in (plan.tuning.reason or "")
