@@ -20,7 +20,7 @@ from tritonlint.source import parse_file, read
 from tritonlint.source.comments import Suppression
 from tritonlint.source.hooks import hooks_from
 from tritonlint.source.problem import Problem
-from tritonlint.source.project import Project
+from tritonlint.source.project import Project, Stamp, stamp
 from tritonlint.source.reading import read_plans
 from tritonlint.source.sites import Candidate, LaunchPlan
 from tritonlint.source.values import Known
@@ -48,6 +48,7 @@ class FileWork:
         self.module = parse_file(read(path, data))
         self._project = Project(path)
         self._hooks = hooks_from(settings.config_functions, settings.root or ".")
+        self._hook_files = {path: stamp(path) for path in self._hooks.files.values() if path is not None}
         self.model = Model(targets.triton, settings.default_types, self.module.text, path, store)
         self._plans: dict[str, dict[_Key, LaunchPlan]] = {}
         self._contexts: tuple[PlanContext, ...] | None = None
@@ -61,6 +62,11 @@ class FileWork:
     def problems(self) -> Sequence[Problem]:
         """What went wrong while the file was read, and comments that say nothing."""
         return (*self.module.problems, *self._problems)
+
+    @property
+    def looked_at(self) -> dict[str, Stamp]:
+        """The other files that were asked for so far, as they were then."""
+        return {**self._hook_files, **self._project.looked_at}
 
     @property
     def suppressions(self) -> Sequence[Suppression]:

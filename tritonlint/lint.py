@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tritonlint.registry import Registry
     from tritonlint.rule import Rule, SuppressionUse
     from tritonlint.source.problem import Problem
+    from tritonlint.source.project import Stamp
     from tritonlint.suppressions import Suppressed
     from tritonlint.targets import Targets
     from tritonlint.trace_store import TraceStore
@@ -60,6 +61,7 @@ class FileResult:
     stats: FileStats = field(default_factory=FileStats)
     targets: str = ""  # "a100, h100 (settings), Triton 3.9 (newest known)"
     source: str = ""  # the text that places count in, for excerpts and fixes
+    looked_at: Mapping[str, Stamp] = field(default_factory=dict)  # other files that the result rests on
 
 
 def relevant(path: str, data: bytes) -> bool:
@@ -208,6 +210,7 @@ def _lint(
         (*applied.hidden, *last.hidden),
         work.stats(),
         source=work.text,
+        looked_at=work.looked_at,
     )
 
 

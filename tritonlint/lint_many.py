@@ -6,7 +6,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from tritonlint.lint import FileProblem, FileResult, lint_source, relevant, rule
 from tritonlint.settings import Resolver, Settings
 
 if TYPE_CHECKING:
+    from tritonlint.result_cache import ResultCache
     from tritonlint.suppressions import Suppressed
     from tritonlint.targets import Targets
 
@@ -60,13 +61,14 @@ class Job:
     settings: Settings
     targets: Targets
     certainty: Certainty
-    size: int = 0
+    data: bytes
+    key: str = ""  # in the cache of results
 
 
 def run_job(job: Job) -> FileResult:
     """Lints one file; whatever goes wrong is in the result."""
     try:
-        return lint_source(job.path, None, job.settings, targets=job.targets, certainty=job.certainty)
+        return lint_source(job.path, job.data, job.settings, targets=job.targets, certainty=job.certainty)
     except Exception as error:
         message = f"internal error: {type(error).__name__}: {error}"
         return FileResult(job.path, problems=(FileProblem(job.path, message, True),))
@@ -82,8 +84,10 @@ def lint_paths(
     jobs: int | None = None,
     found: Discovery | None = None,
     progress: Callable[[int, int], None] | None = None,
+    cache: ResultCache | None = None,
 ) -> Report:
-    """Lints every file below `paths`. `jobs`: how many worker processes (None: as many as pay off).
+    """Lints every file below `paths`. `jobs`: how many worker processes (None: as many as pay off). `cache` is asked
+    first, and given what was linted.
 
     `progress` is told (files done, files in all). Raises SettingsError, nothing for what it finds on disk.
     """
@@ -95,6 +99,9 @@ def lint_paths(
     skipped = list(discovery.skipped)
     chosen: dict[Path | None, Targets] = {}
     work: list[Job] = []
+    kept: dict[str, FileResult] = {}
+    order: list[str] = []
+    checked: set[Path | None] = set()
     for path in discovery.files:
         reason, data = _read(path)
         if reason:
@@ -107,17 +114,31 @@ def lint_paths(
         if not relevant(path, data):
             continue
         settings = resolver.for_path(Path(path))
-        if settings.path not in chosen:
-            # Wrong settings end the run here, and not in a worker.
+        targets = _targets(chosen, settings, path, gpus, triton)
+        order.append(path)
+        key = ""
+        if cache is not None and cache.usable:
+            key = cache.key(path, data, settings, targets, certainty)
+            result = cache.get(key)
+            if result is not None:
+                kept[path] = replace(result, source=_text(path, data)) if result.findings else result
+                continue
+        if settings.path not in checked:
+            # Wrong settings end the run here, and not in a worker; what is in the cache was linted with right ones.
             from tritonlint.registry import registry
 
+            checked.add(settings.path)
             rules_for(path, settings, registry())
-        work.append(Job(path, settings, _targets(chosen, settings, path, gpus, triton), certainty, len(data)))
-    done: list[FileResult] = []
-    for result in _results(work, jobs):
-        done.append(result)
+        work.append(Job(path, settings, targets, certainty, data, key))
+    if progress is not None and kept:
+        progress(len(kept), len(order))
+    for number, (job, result) in enumerate(zip(work, _results(work, jobs), strict=True), 1):
+        if cache is not None and job.key:
+            cache.put(job.key, result)
+        kept[job.path] = result
         if progress is not None:
-            progress(len(done), len(work))
+            progress(len(order) - len(work) + number, len(order))
+    done = [kept[path] for path in order]
     problems += [problem for result in done for problem in result.problems]
     return Report(
         findings=tuple(finding for result in done for finding in result.findings),
@@ -126,7 +147,7 @@ def lint_paths(
         skipped=tuple(skipped),
         files=len(discovery.files),
         paths=tuple(discovery.files),
-        relevant=len(work),
+        relevant=len(done),
         kernels=sum(result.stats.kernels for result in done),
         launches=sum(result.stats.launches for result in done),
         configs=sum(result.stats.configs for result in done),
@@ -155,6 +176,13 @@ def _read(path: str) -> tuple[str, bytes | None]:
         return "a link that leads nowhere", None
     except (OSError, ValueError) as error:
         return f"cannot be read: {getattr(error, 'strerror', None) or error}", None
+
+
+def _text(path: str, data: bytes) -> str:
+    """The text that the places of findings count in."""
+    from tritonlint.source.text import load
+
+    return load(path, data).text
 
 
 def _targets(
@@ -197,6 +225,6 @@ def _results(work: Sequence[Job], jobs: int | None) -> Iterator[FileResult]:
 def _workers(work: Sequence[Job], jobs: int | None) -> int:
     if jobs is not None:
         return max(1, min(jobs, len(work)))
-    if len(work) < PARALLEL_FILES or sum(job.size for job in work) < PARALLEL_BYTES:
+    if len(work) < PARALLEL_FILES or sum(len(job.data) for job in work) < PARALLEL_BYTES:
         return 1
     return min(os.cpu_count() or 1, len(work), 16)

@@ -36,6 +36,7 @@ class Options:
     since: str | None
     stdin_filename: str | None
     jobs: int | None
+    no_cache: bool
     statistics: bool
 
 
@@ -65,6 +66,7 @@ class Options:
 @click.option("--since", metavar="GITREF", help="Only what was not there at this commit or branch.")
 @click.option("--stdin-filename", metavar="F", help="The name of what `-` reads from standard input.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes work.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor write results of earlier runs.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule.")
 @click.option("--watch", is_flag=True, help="Lint again whenever a file changes (needs tritonlint[watch]).")
 @click.option("--show-settings", is_flag=True, help="Print the settings with their origins, and stop.")

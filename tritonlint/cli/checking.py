@@ -87,7 +87,10 @@ def check_rules(resolver: Resolver) -> None:
 def _lint(options: Options, resolver: Resolver) -> Report:
     if options.paths == ("-",):
         return _lint_stdin(options, resolver)
-    with _Progress() as progress:
+    from tritonlint.result_cache import ResultCache, cache_folder
+
+    folder = None if options.no_cache else cache_folder()
+    with ResultCache(folder) as cache, _Progress() as progress:
         return lint_paths(
             options.paths,
             resolver,
@@ -96,6 +99,7 @@ def _lint(options: Options, resolver: Resolver) -> Report:
             certainty=options.certainty,
             jobs=options.jobs,
             progress=progress.tell,
+            cache=cache,
         )
 
 

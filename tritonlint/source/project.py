@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from functools import lru_cache
 from pathlib import Path
@@ -29,12 +31,27 @@ _MAX_IMPORT_BYTES = 2 * 1024 * 1024
 _MAX_LEVELS = 10  # folders upwards that are searched
 
 
+Stamp = (
+    tuple[int, int] | None
+)  # (time of the last change in ns, size in bytes); None where there is no such file
+
+
+def stamp(path: str) -> Stamp:
+    """When a file was changed last, and its size; None where there is no regular file of that name."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return (status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
+
+
 class Project:
     """Finds modules next to one linted file: in its package, and in the folders above it (a source root, a folder of
-    installed packages)."""
+    installed packages). `looked_at` are the files that were asked for on the way, as they were then."""
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self.looked_at: dict[str, Stamp] = {}
         self._found: dict[str, str | None] = {}
         self._roots: list[Path] | None = None
 
@@ -48,7 +65,7 @@ class Project:
             except (OSError, ValueError):
                 return []
             chain = [folder, *folder.parents][:_MAX_LEVELS]
-            top = next((place for place in chain if not _is_file(str(place / "__init__.py"))), folder)
+            top = next((place for place in chain if not self.is_file(str(place / "__init__.py"))), folder)
             self._roots = [top, *(place for place in chain if place != top)]
         return self._roots
 
@@ -63,7 +80,7 @@ class Project:
         if not parts[0] or parts[0] in _NEVER_READ:
             return None
         for root in self.roots:
-            found = module_file(root, parts)
+            found = self._module_file(root, parts)
             if found is not None:
                 return found
         return None
@@ -78,39 +95,34 @@ class Project:
             folder = folder.parent
         if not dotted:
             init = str(folder / "__init__.py")
-            return init if _is_file(init) else None
-        return module_file(folder, dotted.split("."))
+            return init if self.is_file(init) else None
+        return self._module_file(folder, dotted.split("."))
 
     def submodule(self, path: str, name: str) -> str | None:
         """The file of the module `name` in the package whose `__init__.py` is at `path`."""
         folder = Path(path).parent
-        return module_file(folder, [name]) if Path(path).name == "__init__.py" else None
+        return self._module_file(folder, [name]) if Path(path).name == "__init__.py" else None
 
     def read(self, path: str) -> Module | None:
         """The parsed module of a file; None where it cannot be read."""
-        try:
-            status = Path(path).stat()
-        except (OSError, ValueError):
+        found = stamp(path)
+        self.looked_at.setdefault(path, found)
+        if found is None or found[1] > _MAX_IMPORT_BYTES:
             return None
-        if status.st_size > _MAX_IMPORT_BYTES:
-            return None
-        return _parse(path, status.st_mtime_ns, status.st_size)
+        return _parse(path, *found)
 
+    def is_file(self, path: str) -> bool:
+        if path not in self.looked_at:
+            self.looked_at[path] = stamp(path)
+        return self.looked_at[path] is not None
 
-def module_file(root: Path, parts: list[str]) -> str | None:
-    folder = root.joinpath(*parts)
-    init = str(folder / "__init__.py")
-    if _is_file(init):
-        return init
-    single = str(folder) + ".py"
-    return single if _is_file(single) else None
-
-
-def _is_file(path: str) -> bool:
-    try:
-        return Path(path).is_file()
-    except (OSError, ValueError):
-        return False
+    def _module_file(self, root: Path, parts: list[str]) -> str | None:
+        folder = root.joinpath(*parts)
+        init = str(folder / "__init__.py")
+        if self.is_file(init):
+            return init
+        single = str(folder) + ".py"
+        return single if self.is_file(single) else None
 
 
 @lru_cache(maxsize=256)
