@@ -93,10 +93,10 @@ class FileWork:
             for key, plan in self.plans_on(gpu).items():
                 found.setdefault(key, plan)
         for key, plan in sorted(found.items(), key=lambda item: item[0]):
-            gpus = self._own_gpus(plan) or self.targets.gpus
-            there = tuple(gpu for gpu in gpus if key in self.plans_on(gpu))
+            own = self._own_gpus(plan)
+            there = tuple(gpu for gpu in own or self.targets.gpus if key in self.plans_on(gpu))
             if there:
-                yield PlanContext(self, key, there)
+                yield PlanContext(self, key, there, bool(own) or self.targets.chosen)
 
     def _own_gpus(self, plan: LaunchPlan) -> tuple[GpuProfile, ...]:
         """The GPUs that a comment at the site names (`assume gpu=h100`)."""
@@ -150,15 +150,17 @@ class _Tried:
     candidate: int
     gpu: str
     changes: tuple[tuple[str, str], ...]
+    types: tuple[tuple[str, str], ...]
 
 
 class PlanContext:
     """rule.Context for one plan."""
 
-    def __init__(self, work: FileWork, key: _Key, gpus: tuple[GpuProfile, ...]) -> None:
+    def __init__(self, work: FileWork, key: _Key, gpus: tuple[GpuProfile, ...], gpus_chosen: bool) -> None:
         self._work = work
         self._key = key
         self._gpus = gpus
+        self._gpus_chosen = gpus_chosen
         self._estimates: dict[str, tuple[EstimateOf, ...]] = {}
         self._retries: dict[_Tried, tuple[Candidate, EstimateOf]] = {}
 
@@ -179,6 +181,10 @@ class PlanContext:
         return self._gpus
 
     @property
+    def gpus_chosen(self) -> bool:
+        return self._gpus_chosen
+
+    @property
     def triton(self) -> tuple[int, int]:
         return self._work.targets.triton
 
@@ -195,11 +201,16 @@ class PlanContext:
             self._estimates[gpu.name] = tuple(model.estimate(plan, one, gpu) for one in plan.candidates)
         return self._estimates[gpu.name]
 
-    def retry(self, of: EstimateOf, changes: Mapping[str, Any]) -> EstimateOf:
+    def retry(
+        self, of: EstimateOf, changes: Mapping[str, Any], types: Mapping[str, str] | None = None
+    ) -> EstimateOf:
+        types = types or {}
         shown = tuple(sorted((name, repr(value)) for name, value in changes.items()))
-        tried = _Tried(id(of.candidate), of.gpu.name, shown)
+        tried = _Tried(id(of.candidate), of.gpu.name, shown, tuple(sorted(types.items())))
         if tried not in self._retries:
             changed = changed_candidate(of.candidate, changes)
+            if types:
+                changed = replace(changed, types={**changed.types, **types})
             answer = self._work.model.estimate(self.plan_on(of.gpu), changed, of.gpu)
             self._retries[tried] = (of.candidate, answer)  # the candidate is kept: its id is the key
         return self._retries[tried][1]

@@ -34,6 +34,7 @@ class Term:
     loaded: frozenset[str] = frozenset()
     single: bool = False  # nothing but one parameter
     factors: frozenset[str] = frozenset()  # parameters that stand as a factor of the whole summand
+    multiplied: frozenset[str] = frozenset()  # pointers whose data a dot multiplied to make it
 
 
 @dataclass(slots=True)
@@ -51,6 +52,9 @@ class Uses:
     last_strides: dict[str, str] = field(default_factory=dict)  # of block pointers: the innermost stride
     has_dot: bool = False
     half: bool = False  # names a half-precision type
+    # Operands of a dot whose product is scaled by what is loaded beside it, or is cast to float32, which the product
+    # of floats is already: both are what quantised operands ask for.
+    quantised: set[str] = field(default_factory=set)
 
 
 def uses_of(kernel: KernelSource) -> Uses:
@@ -64,6 +68,7 @@ def uses_of(kernel: KernelSource) -> Uses:
     except RecursionError:
         pass
     uses.integers -= set(uses.pointers)
+    uses.quantised &= set(uses.pointers)
     return uses
 
 
@@ -94,9 +99,13 @@ class _Reader:
             self.bind(node.target, node.value, self.value(node.value))
         elif isinstance(node, ast.AugAssign):
             added = self.value(node.value)
-            if isinstance(node.target, ast.Name) and not isinstance(node.op, (ast.Add, ast.Sub)):
+            if isinstance(node.target, ast.Name):
                 old = self.names.get(node.target.id, ())
-                self.names[node.target.id] = (self.product((*old, *added)),)
+                if not isinstance(node.op, (ast.Add, ast.Sub)):
+                    self.scaled(old, added)
+                    self.names[node.target.id] = (self.product((*old, *added)),)
+                elif any(term.multiplied for term in added):
+                    self.names[node.target.id] = (self.product((*old, *added)),)
         elif isinstance(node, ast.For):
             self.integer(self.value(node.iter))
             if isinstance(node.target, ast.Name):
@@ -158,6 +167,7 @@ class _Reader:
         if isinstance(node.op, (ast.FloorDiv, ast.Mod)):
             self.integer(both)
         elif isinstance(node.op, (ast.Mult, ast.Div)):
+            self.scaled(left, right)
             data = any(term.loaded for term in both)
             for side, other in ((left, right), (right, left)):
                 if any(term.loaded for term in other) or isinstance(node.op, ast.Div):
@@ -197,7 +207,8 @@ class _Reader:
         if name in ("dot", "dot_scaled"):
             self.uses.has_dot = True
             loaded = frozenset(one for side in arguments for term in side for one in term.loaded)
-            return (Term(loaded=loaded or frozenset(("",))),)
+            operands = frozenset(one for side in arguments[:2] for term in side for one in term.loaded if one)
+            return (Term(loaded=loaded or frozenset(("",)), multiplied=operands),)
         if name in ("make_block_ptr", "make_tensor_descriptor"):
             return self.described(node, arguments, keywords)
         if method and name in ("load", "store", "gather", "scatter", "atomic_add"):
@@ -213,7 +224,10 @@ class _Reader:
         if method and name in _THROUGH:
             for node_argument in node.args:
                 self.value(node_argument)
-            return self.value(node.func.value)  # type: ignore[attr-defined]
+            base_value = self.value(node.func.value)  # type: ignore[attr-defined]
+            if name == "to" and any(getattr(one, "attr", "") == "float32" for one in node.args):
+                self.uses.quantised.update(one for term in base_value for one in term.multiplied)
+            return base_value
         if name in _THROUGH and arguments:
             return arguments[0]
         if name in ("cdiv", "range", "static_range", "minimum", "min", "max", "maximum"):
@@ -266,11 +280,20 @@ class _Reader:
 
     # --- conclusions
 
+    def scaled(self, left: _Value, right: _Value) -> None:
+        """A product of what a dot made and of data that comes from no dot."""
+        for side, other in ((left, right), (right, left)):
+            products = {one for term in side for one in term.multiplied}
+            scales = any(term.loaded for term in other) and not any(term.multiplied for term in other)
+            if products and scales:
+                self.uses.quantised.update(products)
+
     def product(self, terms: _Value) -> Term:
         return Term(
             frozenset(name for term in terms for name in term.names),
             any(term.lanes for term in terms),
             frozenset(name for term in terms for name in term.loaded),
+            multiplied=frozenset(name for term in terms for name in term.multiplied),
         )
 
     def integer(self, value: _Value) -> None:

@@ -60,6 +60,11 @@ class Context(Protocol):
     def gpus(self) -> Sequence[GpuProfile]: ...
 
     @property
+    def gpus_chosen(self) -> bool:
+        """Whether somebody named the GPUs (an option, the settings, a comment, the machine itself). Where they
+        are only the defaults, nobody says that the program is meant for each of them."""
+
+    @property
     def triton(self) -> tuple[int, int]: ...
 
     def target(self, gpu: GpuProfile) -> Target: ...
@@ -70,8 +75,11 @@ class Context(Protocol):
     def estimates(self, gpu: GpuProfile) -> Sequence[EstimateOf]:
         """One for each candidate of the plan on that GPU."""
 
-    def retry(self, of: EstimateOf, changes: Mapping[str, Any]) -> EstimateOf:
-        """The same launch with some constants or options changed, to check a fix before it is offered."""
+    def retry(
+        self, of: EstimateOf, changes: Mapping[str, Any], types: Mapping[str, str] | None = None
+    ) -> EstimateOf:
+        """The same launch with some constants or options changed, to check a fix before it is offered; or with
+        argument types ("*i8") that take the place of those known or assumed."""
 
 
 @dataclass(frozen=True, slots=True)

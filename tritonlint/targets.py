@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tritonlint.source.sites import Platform
 
 DEFAULT_GPUS = ("a100", "h100", "rtx4090")
+_UNCHOSEN = "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,11 @@ class Targets:
     gpus_why: str
     triton_why: str
     own: Mapping[str, GpuProfile]
+
+    @property
+    def chosen(self) -> bool:
+        """Whether anybody or anything names the GPUs; otherwise they are the three that stand for most."""
+        return self.gpus_why != _UNCHOSEN
 
     @property
     def triton_name(self) -> str:
@@ -109,7 +115,7 @@ def _gpu_names(settings: Settings, gpus: Sequence[str] | None) -> tuple[tuple[st
     local = tuple(dict.fromkeys(detect()))
     if local:
         return local, "this machine"
-    return DEFAULT_GPUS, "default"
+    return DEFAULT_GPUS, _UNCHOSEN
 
 
 def _release(settings: Settings, root: Path, triton: str | None) -> tuple[tuple[int, int], str]:

@@ -46,6 +46,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
                     assumptions=entry.of.candidate.assumptions,
                     help="num_ctas=1 runs everywhere",
                     fixes=(Fix("num_ctas=1", False, (edit,)),) if edit else (),
+                    lacks=entry.gpu.vendor == "amd" or entry.gpu.capability < 90,
                 )
                 break
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from tritonlint.finding import Finding
 from tritonlint.kernel.ir import CompileError, Op
@@ -19,7 +20,9 @@ CODE, NAME = "TL206", "dtype-unsupported"
 
 def check(context: Context) -> Iterable[Finding]:
     refused = refusals(context, ("dtype-unsupported",), _message, _help, needs_types=True)
-    return findings(CODE, NAME, context, [*refused, *_dots(context)])
+    # Another GPU has the type: there the same program runs.
+    lacking = (replace(draft, lacks=True) for draft in refused)
+    return findings(CODE, NAME, context, [*lacking, *_dots(context)])
 
 
 def _message(entry: Entry, error: CompileError) -> str:
@@ -64,6 +67,7 @@ def _dots(context: Context) -> Iterator[Draft]:
                 config=config_values(entry.of.candidate) if entry.in_list else None,
                 assumptions=assumptions(entry),
                 help="multiply and `tl.sum`, or convert the operands first",
+                lacks=op.operands[0].type.element != "fp64",
             )
             break
 

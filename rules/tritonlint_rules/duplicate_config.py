@@ -9,10 +9,12 @@ from tritonlint import fixes
 from tritonlint.finding import Finding, Fix, Related
 from tritonlint.rule import Context, Rule
 from tritonlint.source.sites import AutotuneSite, Config, LaunchPlan
+from tritonlint.source.values import Known
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
 from tritonlint_rules.support.places import of_config
-from tritonlint_rules.support.say import config_text, counted
+from tritonlint_rules.support.say import config_text, counted, listed
+from tritonlint_rules.support.survey import tuner_of
 
 if TYPE_CHECKING:
     from tritonlint.gpu.profile import GpuProfile
@@ -27,7 +29,7 @@ def check(context: Context) -> Iterable[Finding]:
 def _drafts(context: Context) -> Iterator[Draft]:
     for gpu in context.gpus:
         plan = context.plan_on(gpu)
-        tuning = plan.tuning
+        tuning = tuner_of(plan)
         # Of the branches of a condition that was not decided only one is the list.
         if tuning is None or tuning.alternatives or len(tuning.configs) < 2:
             continue
@@ -51,9 +53,13 @@ def _of_list(context: Context, plan: LaunchPlan, tuning: AutotuneSite, gpu: GpuP
             total = sum(of_config(plan, one) == place for one in tuning.configs)
             again = f"{counted(len(pairs), 'config')} of {total} made here"
             message = f"{again} {_is(len(pairs))} there already: {values}"
-        as_written = config.kwargs == first.kwargs and config.num_stages == first.num_stages
-        help_text = None if as_written else "num_stages of 0 and 1 are the same loop without pipelining"
-        fix = _fix(context, config, place.path) if other != place and len(pairs) == 1 else None
+        help_text = None
+        if config.num_stages != first.num_stages:
+            help_text = "num_stages of 0 and 1 are the same loop without pipelining"
+        elif config.kwargs != first.kwargs:
+            help_text = f"{listed(_set_over(config, first))} is what the heuristics make of it"
+        alone = other != place and len(pairs) == 1 and config.kwargs == first.kwargs
+        fix = _fix(context, config, place.path) if alone else None
         yield Draft(
             place=place,
             severity="warning",
@@ -73,9 +79,13 @@ def _is(number: int) -> str:
 
 
 def _identity(context: Context, plan: LaunchPlan, config: Config, gpu: GpuProfile) -> str:
-    """What the compiler is given: heuristics set their parameters over the config's, and a loop with one
-    stage or none is not pipelined."""
-    kwargs = {name: value for name, value in config.kwargs.items() if name not in plan.heuristics}
+    """What the compiler is given: heuristics set their parameters over the config's (they may read the config's
+    own value, so only one that is known replaces it), and a loop with one stage or none is not pipelined."""
+    kwargs = dict(config.kwargs)
+    for name in plan.heuristics:
+        given = [one.constants.get(name) for one in plan.candidates if one.config is config]
+        if name in kwargs and given and all(isinstance(value, Known) for value in given):
+            kwargs[name] = given
     one_stage = gpu.vendor == "nvidia" or context.triton >= (3, 6)
     stages = max(config.num_stages, 1) if one_stage else config.num_stages
     return repr(
@@ -91,6 +101,10 @@ def _identity(context: Context, plan: LaunchPlan, config: Config, gpu: GpuProfil
     )
 
 
+def _set_over(config: Config, first: Config) -> list[str]:
+    return [name for name, value in config.kwargs.items() if first.kwargs.get(name) != value]
+
+
 def _shown(config: Config) -> dict[str, Any]:
     return {**config.kwargs, "num_warps": config.num_warps, "num_stages": config.num_stages}
 
@@ -103,6 +117,9 @@ def _fix(context: Context, config: Config, path: str) -> Fix | None:
 
 
 _TWICE = samples.tuned_scale([samples.block(256, "num_warps=4"), samples.block(512), samples.block(256)])
+_HEURISTIC = samples.tuned_scale([samples.block(256), samples.block(512), samples.block(1024)]).replace(
+    "@triton.jit", '@triton.heuristics({"BLOCK": lambda args: min(args["BLOCK"], CAP)})\n@triton.jit'
+)
 _CLAMPED = samples.tuned_gemm(
     [
         samples.config("64x64x32", "num_stages=max(s, 1)") + "\n        for s in (0, 1, 2)",
@@ -151,6 +168,10 @@ RULE = Rule(
             ),
             "whether they are equal hangs on FAST",
         ),
+        samples.miss(
+            _HEURISTIC.replace("CAP", 'args["n"]'), "the heuristic keeps the config's value where n is larger"
+        ),
+        samples.miss(_HEURISTIC.replace("CAP", "512").replace("1024", "128"), "none is clamped"),
     ),
     invalid=(
         samples.hit(_TWICE, "256})", "BLOCK=256", severity="warning", why="num_warps=4 is the default"),
@@ -160,6 +181,9 @@ RULE = Rule(
             "BLOCK=256",
             triton="3.1",
             why="the default was 2 up to 3.2",
+        ),
+        samples.hit(
+            _HEURISTIC.replace("CAP", "512"), "1024})", "BLOCK=1024", why="the heuristic makes it 512 as well"
         ),
         samples.hit(_CLAMPED, "triton.Config(", "1 config of 3", why="stages 0 and 1 are clamped to 1"),
         samples.hit(

@@ -8,6 +8,7 @@ from tritonlint.finding import Certainty, Finding, Related
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
+from tritonlint_rules.support.exceeded import narrower_fits
 from tritonlint_rules.support.nearest import nearest_fit
 from tritonlint_rules.support.places import of_config, of_tuning
 from tritonlint_rules.support.say import bytes_text, config_text, kilobytes
@@ -59,6 +60,8 @@ def _draft(
     level: Certainty = entry.of.estimate.certainty if entry.of.estimate is not None else "proven"
     if any(assumptions(one) for one, _ in over):
         level = lower(level, "likely")
+    if narrower_fits(context, entry, least.resource):
+        level = "possible"
     related: list[Related] = []
     for one, overrun in over:
         config = one.of.candidate.config

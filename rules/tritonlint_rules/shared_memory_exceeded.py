@@ -2,79 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from tritonlint.finding import Certainty, Finding, Fix, Related, Severity
+from tritonlint.finding import Finding, Fix, Related
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings
+from tritonlint_rules.support.exceeded import Excess, excesses
 from tritonlint_rules.support.nearest import Change, fix_for, nearest_fit, repeats_another
 from tritonlint_rules.support.parts import breakdown
 from tritonlint_rules.support.places import of_line_in
 from tritonlint_rules.support.say import bytes_text, config_text, counted, kilobytes, listed
-from tritonlint_rules.support.survey import (
-    Entry,
-    Over,
-    all_entries,
-    assumptions,
-    by_config,
-    by_place,
-    certainty,
-    never_runs,
-    only_some,
-    worst,
-)
+from tritonlint_rules.support.survey import Entry, Over, assumptions, never_runs
 
 CODE, NAME = "TL101", "shared-memory-exceeded"
 
 
 def check(context: Context) -> Iterable[Finding]:
-    return findings(CODE, NAME, context, _drafts(context))
+    drafts = (_draft(context, excess) for excess in excesses(context, "shared memory"))
+    return findings(CODE, NAME, context, drafts)
 
 
-def _drafts(context: Context) -> Iterator[Draft]:
-    for listed_entries in all_entries(context):
-        in_list = any(entry.in_list for entry in listed_entries)
-        if in_list and not only_some(listed_entries):
-            continue  # nothing fits: TL104 says so, once
-        for groups in by_place(by_config(listed_entries)):
-            over = [one for group in groups if (one := worst(group, "shared memory")) is not None]
-            if over:
-                yield _draft(context, over, len(groups))
-
-
-def _draft(context: Context, over: list[Over], of: int) -> Draft:
-    most = max(over, key=lambda one: (one.overrun.sure, one.overrun.need))
-    entry, overrun = most.entry, most.overrun
-    level: Certainty = certainty(entry, most.at_most) if overrun.sure else "possible"
-    severity: Severity = "warning" if entry.in_list else "error"
+def _draft(context: Context, excess: Excess) -> Draft:
+    entry, overrun, over = excess.entry, excess.overrun, excess.over
     parts = breakdown(entry.of.estimate)
     need = ("at least " if overrun.at_least else "") + bytes_text(overrun.need)
     message = f"smem {need} exceeds {kilobytes(overrun.limit)} on {{gpus}}"
     message += f": {parts}" if parts else ""
-    if of > 1:
-        values = config_text(config_values(entry.of.candidate))
-        message = f"{len(over)} of {of} configs never run: {message}, with {values}"
+    if excess.of > 1:
+        message += f", with {config_text(config_values(entry.of.candidate))}"
     change = nearest_fit(context, entry) if overrun.sure and len(over) == 1 else None
-    return Draft(
-        place=entry.place,
-        severity=severity,
-        certainty=level,
-        message=message,
-        gpu=entry.gpu,
-        config=config_values(entry.of.candidate) if of == 1 else None,
-        estimate=entry.of.estimate,
-        assumptions=assumptions(entry),
+    return excess.draft(
+        message,
+        excess.certainty,
+        assumptions(entry),
+        help_text=_help(entry, change, over),
         related=_related(over),
-        help=_help(entry, change, over),
-        fixes=_fixes(context, entry, change),
-        tags=frozenset({"unnecessary"})
-        if entry.in_list and severity == "warning" and never_runs(entry)
-        else frozenset(),
+        fix=_fix(context, entry, change),
+        tags=frozenset({"unnecessary"}) if entry.in_list and never_runs(entry) else frozenset(),
     )
 
 
-def _related(over: list[Over]) -> tuple[Related, ...]:
+def _related(over: tuple[Over, ...]) -> tuple[Related, ...]:
     entry = over[0].entry
     compiled = entry.of.estimate.compiled
     if compiled is None or len(over) > 1:
@@ -87,7 +56,7 @@ def _related(over: list[Over]) -> tuple[Related, ...]:
     return tuple(places)
 
 
-def _help(entry: Entry, change: Change | None, over: list[Over]) -> str | None:
+def _help(entry: Entry, change: Change | None, over: tuple[Over, ...]) -> str | None:
     if len(over) > 1:
         others = [one.entry for one in over if one.entry is not entry]
         rest = "; ".join(config_text(config_values(one.of.candidate)) for one in others[:3])
@@ -99,19 +68,18 @@ def _help(entry: Entry, change: Change | None, over: list[Over]) -> str | None:
     text = f"{change.text} needs {bytes_text(change.of.estimate.shared_bytes)} and fits"
     if repeats_another(entry, change.changes):
         return f"{text}; the list has that config already, so this one can go"
-    if change.kind == "tile" and not entry.in_list:
+    if change.kind == "tile" and entry.of.candidate.config is None:
         return f"{text} (where the grid is counted in {listed(change.changes)}, it changes too)"
     return text
 
 
-def _fixes(context: Context, entry: Entry, change: Change | None) -> tuple[Fix, ...]:
+def _fix(context: Context, entry: Entry, change: Change | None) -> Fix | None:
     if change is None:
-        return ()
+        return None
     grid = entry.plan.launch.grid if entry.plan.launch is not None else None
-    if change.kind == "tile" and not entry.in_list and (grid is None or not grid.meta_keys):
-        return ()  # a grid that counts in its own numbers would then leave elements out
-    fix = fix_for(context, entry, change)
-    return (fix,) if fix else ()
+    if change.kind == "tile" and entry.of.candidate.config is None and (grid is None or not grid.meta_keys):
+        return None  # a grid that counts in its own numbers would then leave elements out
+    return fix_for(context, entry, change)
 
 
 _FITS = samples.config("128x128x32", "num_warps=8, num_stages=3")

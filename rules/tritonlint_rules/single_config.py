@@ -12,6 +12,7 @@ from tritonlint_rules.support.drafts import Draft, findings
 from tritonlint_rules.support.names import plain_tuner
 from tritonlint_rules.support.places import of_tuning
 from tritonlint_rules.support.say import listed
+from tritonlint_rules.support.survey import tuner_of
 
 CODE, NAME = "TL308", "single-config"
 
@@ -23,7 +24,7 @@ def check(context: Context) -> Iterable[Finding]:
 def _drafts(context: Context) -> Iterator[Draft]:
     for gpu in context.gpus:
         plan = context.plan_on(gpu)
-        tuning = plan.tuning
+        tuning = tuner_of(plan)
         if tuning is None or not tuning.resolved or tuning.alternatives or len(tuning.configs) != 1:
             continue
         if not plain_tuner(plan, tuning):

@@ -2,65 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from tritonlint.finding import Finding
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
-from tritonlint_rules.support.drafts import Draft, config_values, findings
+from tritonlint_rules.support.drafts import Draft, findings
+from tritonlint_rules.support.exceeded import Excess, excesses
 from tritonlint_rules.support.nearest import fix_for, nearest_fit
-from tritonlint_rules.support.survey import (
-    Entry,
-    Over,
-    all_entries,
-    assumptions,
-    by_config,
-    by_place,
-    certainty,
-    only_some,
-    worst,
-)
+from tritonlint_rules.support.survey import Entry, assumptions
 
 CODE, NAME = "TL103", "tensor-memory-exceeded"
 
 
 def check(context: Context) -> Iterable[Finding]:
-    return findings(CODE, NAME, context, _drafts(context))
+    drafts = (_draft(context, excess) for excess in excesses(context, "tensor memory"))
+    return findings(CODE, NAME, context, drafts)
 
 
-def _drafts(context: Context) -> Iterator[Draft]:
-    for listed in all_entries(context):
-        if any(entry.in_list for entry in listed) and not only_some(listed):
-            continue  # nothing fits: TL104 says so, once
-        for groups in by_place(by_config(listed)):
-            over = [one for group in groups if (one := worst(group, "tensor memory")) is not None]
-            if over:
-                yield _draft(context, over, len(groups))
-
-
-def _draft(context: Context, over: list[Over], of: int) -> Draft:
-    most = max(over, key=lambda one: one.overrun.need)
-    entry, overrun = most.entry, most.overrun
+def _draft(context: Context, excess: Excess) -> Draft:
+    entry, overrun = excess.entry, excess.overrun
     message = f"tensor memory: {overrun.need:,} columns exceed {overrun.limit} on {{gpus}}"
     tiles = _accumulators(entry)
     message += f": accumulator {tiles}" if tiles else ""
-    if of > 1:
-        message = f"{len(over)} of {of} configs never run: {message}"
-    change = nearest_fit(context, entry) if of == 1 else None
-    fix = fix_for(context, entry, change) if change is not None and entry.in_list else None
-    return Draft(
-        place=entry.place,
-        severity="warning" if entry.in_list else "error",
-        certainty=certainty(entry, most.at_most) if overrun.sure else "possible",
-        message=message,
-        gpu=entry.gpu,
-        config=config_values(entry.of.candidate) if of == 1 else None,
-        estimate=entry.of.estimate,
-        assumptions=assumptions(entry),
-        help=f"{change.text} needs {change.of.estimate.tensor_memory_columns} columns and fits"
-        if change
-        else None,
-        fixes=(fix,) if fix else (),
+    change = nearest_fit(context, entry) if excess.of == 1 else None
+    help_text = None
+    if change is not None:
+        help_text = f"{change.text} needs {change.of.estimate.tensor_memory_columns} columns and fits"
+    return excess.draft(
+        message,
+        excess.certainty,
+        assumptions(entry),
+        help_text=help_text,
+        fix=fix_for(context, entry, change) if change is not None and entry.in_list else None,
     )
 
 

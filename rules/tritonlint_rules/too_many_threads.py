@@ -2,46 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from tritonlint.finding import Certainty, Finding, Fix
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
-from tritonlint_rules.support.drafts import Draft, config_values, findings, known_int
+from tritonlint_rules.support.drafts import Draft, findings, known_int
+from tritonlint_rules.support.exceeded import Excess, excesses
 from tritonlint_rules.support.nearest import edit_value
-from tritonlint_rules.support.survey import (
-    Entry,
-    Over,
-    all_entries,
-    assumptions,
-    by_config,
-    by_place,
-    list_certainty,
-    lower,
-    only_some,
-    worst,
-)
+from tritonlint_rules.support.survey import Entry, assumptions, list_certainty, lower
 
 CODE, NAME = "TL102", "too-many-threads"
 
 
 def check(context: Context) -> Iterable[Finding]:
-    return findings(CODE, NAME, context, _drafts(context))
+    drafts = (_draft(context, excess) for excess in excesses(context, "threads"))
+    return findings(CODE, NAME, context, drafts)
 
 
-def _drafts(context: Context) -> Iterator[Draft]:
-    for listed in all_entries(context):
-        if any(entry.in_list for entry in listed) and not only_some(listed):
-            continue  # nothing fits: TL104 says so, once
-        for groups in by_place(by_config(listed)):
-            over = [one for group in groups if (one := worst(group, "threads")) is not None]
-            if over:
-                yield _draft(context, over, len(groups))
-
-
-def _draft(context: Context, over: list[Over], of: int) -> Draft:
-    most = max(over, key=lambda one: one.overrun.need)
-    entry, overrun = most.entry, most.overrun
+def _draft(context: Context, excess: Excess) -> Draft:
+    entry, overrun = excess.entry, excess.overrun
     warps = known_int(entry.of.candidate.num_warps)
     size = entry.gpu.warp_size
     after = overrun.need // size
@@ -50,25 +30,18 @@ def _draft(context: Context, over: list[Over], of: int) -> Draft:
         message += f"num_warps={warps} x {size} lanes"
     else:
         message += f"{after} warps after specialization (num_warps={warps}) x {size} lanes"
-    if of > 1:
-        message = f"{len(over)} of {of} configs never run: {message}"
     highest = overrun.limit // size
-    fix = _fix(context, entry, highest) if of == 1 and warps == after else None
+    help_text = f"num_warps={highest} is the most here"
+    if size != 32:
+        help_text += f", since a warp has {size} lanes on this GPU"
     # Specialized warps come from the compiler model; otherwise the product is all there is to it.
     level: Certainty = "proven" if warps == after else "likely"
-    return Draft(
-        place=entry.place,
-        severity="warning" if entry.in_list else "error",
-        certainty=lower(lower(level, most.at_most), list_certainty(entry)),
-        message=message,
-        gpu=entry.gpu,
-        config=config_values(entry.of.candidate) if of == 1 else None,
-        estimate=entry.of.estimate,
-        assumptions=assumptions(entry) if level != "proven" else entry.of.candidate.assumptions,
-        help=f"num_warps={highest} is the most here"
-        if size == 32
-        else f"num_warps={highest} is the most here, since a warp has {size} lanes on this GPU",
-        fixes=(fix,) if fix else (),
+    return excess.draft(
+        message,
+        lower(lower(level, excess.most.at_most), list_certainty(entry)),
+        assumptions(entry) if level != "proven" else entry.of.candidate.assumptions,
+        help_text=help_text,
+        fix=_fix(context, entry, highest) if excess.of == 1 and warps == after else None,
     )
 
 

@@ -66,8 +66,8 @@ def _written_for(context: Context, option: str) -> bool:
 
 
 def _of_configs(context: Context, plan: LaunchPlan, gpu: GpuProfile) -> Iterator[Draft]:
-    if plan.tuning is None:
-        return
+    if plan.tuning is None or (plan.tuning.tuned_file and not plan.kernel.name):
+        return  # what becomes of a tuned file's entries is up to the program that reads it
     parameters = {parameter.name for parameter in plan.kernel.parameters}
     accepted = config_keywords(context.triton)
     known = options(gpu.vendor, context.triton)
@@ -117,6 +117,7 @@ def _draft(
         message=f"{taker} does not know {name} in {where}{why}: it raises {error}",
         gpu=gpu,
         help=help_text,
+        lacks=bool(vendors),
     )
 
 

@@ -89,6 +89,10 @@ RULE = Rule(
         samples.miss(
             _GOOD.replace("@triton.autotune", "@record\n@triton.autotune"), "a decorator of its own on top"
         ),
+        samples.miss(
+            samples.launched_scale().replace("@triton.jit", "@wrap_jit_func\n@triton.jit"),
+            "a wrapper of what jit makes, with jit in its name",
+        ),
     ),
     invalid=(
         samples.hit(_TWICE, "@triton.autotune", "tuned twice", severity="error"),

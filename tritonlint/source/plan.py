@@ -77,9 +77,12 @@ class Planner:
         module = kernel.environment.module
         layers = {id(layer.node): layer for layer in kernel.layers}
         uses: list[DecoratorUse] = []
-        for node in kernel.node.decorator_list:
+        names = [last_name(node) for node in kernel.node.decorator_list]
+        for node, name in zip(kernel.node.decorator_list, names, strict=True):
             layer = layers.get(id(node))
-            kind: Any = layer.kind if layer is not None else "jit" if "jit" in last_name(node) else "other"
+            # Beside a plain `jit`, what has it in its name is a wrapper of what that made.
+            jits = name == "jit" or ("jit" in name and "jit" not in names)
+            kind: Any = layer.kind if layer is not None else "jit" if jits else "other"
             if layer is None and kind == "other":
                 # A decorator that returns a tuner of its own made the layer from another node.
                 made = [

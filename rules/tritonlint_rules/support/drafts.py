@@ -2,12 +2,15 @@
 
 A rule looks at one GPU after another. What it would say in the same words at the same place is said once,
 with all the GPUs it holds for; `{gpus}` in the words stands for their names.
+
+Where nobody chose the GPUs, nobody said that the program is for each of them: what one of them lacks is then
+`possible` only, and what holds on some of them weighs one step less.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.finding import Certainty, Finding, Fix, Related, Severity
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
+    """What a rule would say on one GPU. `lacks`: it rests on what that GPU does not have, and says nothing of the
+    program on another."""
+
     place: Place
     severity: Severity
     certainty: Certainty
@@ -35,12 +41,16 @@ class Draft:
     help: str | None = None
     fixes: tuple[Fix, ...] = ()
     tags: frozenset[str] = frozenset()
+    lacks: bool = False
+
+
+_STEP_DOWN: Mapping[Severity, Severity] = {"error": "warning", "warning": "info", "info": "info"}
 
 
 def findings(code: str, name: str, context: Context, drafts: Iterable[Draft]) -> list[Finding]:
     """One finding for all drafts that say the same at the same place."""
     groups: dict[tuple[Any, ...], list[Draft]] = {}
-    for draft in drafts:
+    for draft in drafts if context.gpus_chosen else _weighed(context, list(drafts)):
         config = tuple(sorted((key, repr(value)) for key, value in (draft.config or {}).items()))
         key = (draft.place, draft.severity, draft.certainty, draft.message, draft.help, config)
         groups.setdefault(key, []).append(draft)
@@ -71,6 +81,21 @@ def findings(code: str, name: str, context: Context, drafts: Iterable[Draft]) ->
             )
         )
     return made
+
+
+def _weighed(context: Context, drafts: list[Draft]) -> Iterator[Draft]:
+    """The drafts on GPUs that nobody chose."""
+    held: dict[Place, set[str]] = {}
+    for draft in drafts:
+        if draft.gpu is not None:
+            held.setdefault(draft.place, set()).add(draft.gpu.name)
+    for draft in drafts:
+        if draft.lacks:
+            yield replace(draft, certainty="possible")
+        elif draft.gpu is not None and len(held[draft.place]) < len(context.gpus):
+            yield replace(draft, severity=_STEP_DOWN[draft.severity])
+        else:
+            yield draft
 
 
 def config_values(candidate: Candidate) -> dict[str, Any]:

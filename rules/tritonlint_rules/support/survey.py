@@ -9,13 +9,20 @@ from typing import TYPE_CHECKING, Literal
 
 from tritonlint.finding import CERTAINTIES, Certainty
 from tritonlint.rule import Context, EstimateOf
-from tritonlint.source.sites import LaunchPlan
+from tritonlint.source.sites import AutotuneSite, LaunchPlan
 from tritonlint.source.values import OneOf
 from tritonlint_rules.support.drafts import known_int
 from tritonlint_rules.support.places import Place, of_candidate
 
 if TYPE_CHECKING:
     from tritonlint.gpu.profile import GpuProfile
+
+
+def tuner_of(plan: LaunchPlan) -> AutotuneSite | None:
+    """The list whose configs are tried against each other. None for a tuned file: what it holds was chosen before,
+    each entry for its own sizes."""
+    return plan.tuning if plan.tuning is not None and not plan.tuning.tuned_file else None
+
 
 Resource = Literal["shared memory", "threads", "tensor memory"]
 
@@ -30,7 +37,8 @@ class Entry:
 
     @property
     def in_list(self) -> bool:
-        return self.of.candidate.config is not None
+        """Whether a tuner tries it against others. An entry of a tuned file is launched as it is."""
+        return self.of.candidate.config is not None and tuner_of(self.plan) is not None
 
     @property
     def place(self) -> Place:
