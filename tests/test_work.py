@@ -9,9 +9,7 @@ import pytest
 
 from tests.samples import ADD, GEMM, HEAD, kernel
 from tritonlint.arguments import arguments_of
-from tritonlint.compiler.options import Options
 from tritonlint.compiler.target import Target
-from tritonlint.compiler.textbook import compiled as textbook
 from tritonlint.gpu.profile import find_gpu
 from tritonlint.kernel.trace import trace
 from tritonlint.model.waves import waves
@@ -45,7 +43,7 @@ def work(
         release=(3, 9),
     )
     assert traced.complete, traced.gaps
-    found = measure(traced, textbook((), Options(), target), grid, arguments.values)
+    found = measure(traced, grid, arguments.values, tensor_cores=False)
     assert found is not None
     return found
 
@@ -128,4 +126,4 @@ def test_an_empty_grid_has_no_work(grid: tuple[int, ...]) -> None:
     target = Target("sm_86")
     arguments = arguments_of(kernel(ADD, "add"), constants={"BLOCK": 64}, types={}, values={}, defaults={})
     traced = trace(kernel(ADD, "add"), arguments.specs, {"BLOCK": 64}, target=target, release=(3, 9))
-    assert measure(traced, textbook((), Options(), target), grid, {}) is None
+    assert measure(traced, grid, {}, tensor_cores=False) is None

@@ -1,7 +1,8 @@
 """What a rule is given: one plan with its estimates on each GPU, computed on first use and kept.
 
 `FileWork` is one file's way from bytes to plans; its contexts share what tracing and compiling one set of
-values gave, so that configs which differ in num_warps trace once, and GPUs of one architecture compile once.
+values gave, so that configs which differ in num_warps trace once, and GPUs for which the same is asked and answered
+read, trace and compile once.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from tritonlint.source.hooks import hooks_from
 from tritonlint.source.problem import Problem
 from tritonlint.source.project import Project, Stamp, stamp
 from tritonlint.source.reading import read_plans
+from tritonlint.source.shared_platform import SharedPlatform
 from tritonlint.source.sites import Candidate, LaunchPlan
 from tritonlint.source.values import Known
 from tritonlint.targets import Targets, named_gpu, platform
@@ -41,7 +43,10 @@ class FileWork:
         settings: Settings,
         targets: Targets,
         store: TraceStore | None = None,
+        *,
+        apart: bool = False,
     ) -> None:
+        """`apart`: every GPU gets a reading of its own, see `differs`."""
         self.path = path
         self.settings = settings
         self.targets = targets
@@ -50,6 +55,8 @@ class FileWork:
         self._hooks = hooks_from(settings.config_functions, settings.root or ".")
         self._hook_files = {path: stamp(path) for path in self._hooks.files.values() if path is not None}
         self.model = Model(targets.triton, settings.default_types, self.module.text, path, store)
+        self._apart = apart
+        self._readings: list[tuple[SharedPlatform, dict[_Key, LaunchPlan]]] = []
         self._plans: dict[str, dict[_Key, LaunchPlan]] = {}
         self._contexts: tuple[PlanContext, ...] | None = None
         self._problems: list[Problem] = []
@@ -80,12 +87,27 @@ class FileWork:
 
     def plans_on(self, gpu: GpuProfile) -> dict[_Key, LaunchPlan]:
         if gpu.name not in self._plans:
-            found = read_plans(
-                self.module, platform(gpu, self.targets.triton), self._project, hooks=self._hooks
-            )
-            self._plans[gpu.name] = {_key(plan): plan for plan in found.plans}
-            self._problems += [problem for problem in found.problems if problem not in self._problems]
+            self._plans[gpu.name] = self._read(gpu)
         return self._plans[gpu.name]
+
+    @property
+    def differs(self) -> bool:
+        """Whether names looked up after the reading mean something else on one of the GPUs that shared it: then all
+        is to be done again, `apart`."""
+        return any(shared.differs for shared, _ in self._readings)
+
+    def _read(self, gpu: GpuProfile) -> dict[_Key, LaunchPlan]:
+        asks = platform(gpu, self.targets.triton)
+        if not self._apart:
+            for shared, plans in self._readings:
+                if shared.admits(asks):
+                    return plans
+        shared = SharedPlatform(asks)
+        found = read_plans(self.module, shared, self._project, hooks=self._hooks)
+        plans = {_key(plan): plan for plan in found.plans}
+        self._readings.append((shared, plans))
+        self._problems += [problem for problem in found.problems if problem not in self._problems]
+        return plans
 
     def _make(self) -> Iterator[PlanContext]:
         found: dict[_Key, LaunchPlan] = {}
@@ -162,6 +184,7 @@ class PlanContext:
         self._gpus = gpus
         self._gpus_chosen = gpus_chosen
         self._estimates: dict[str, tuple[EstimateOf, ...]] = {}
+        self._changed: dict[_Tried, tuple[Candidate, Candidate]] = {}
         self._retries: dict[_Tried, tuple[Candidate, EstimateOf]] = {}
 
     @property
@@ -208,9 +231,13 @@ class PlanContext:
         shown = tuple(sorted((name, repr(value)) for name, value in changes.items()))
         tried = _Tried(id(of.candidate), of.gpu.name, shown, tuple(sorted(types.items())))
         if tried not in self._retries:
-            changed = changed_candidate(of.candidate, changes)
-            if types:
-                changed = replace(changed, types={**changed.types, **types})
+            everywhere = replace(tried, gpu="")
+            if everywhere not in self._changed:
+                changed = changed_candidate(of.candidate, changes)
+                if types:
+                    changed = replace(changed, types={**changed.types, **types})
+                self._changed[everywhere] = (of.candidate, changed)
+            changed = self._changed[everywhere][1]
             answer = self._work.model.estimate(self.plan_on(of.gpu), changed, of.gpu)
             self._retries[tried] = (of.candidate, answer)  # the candidate is kept: its id is the key
         return self._retries[tried][1]

@@ -24,6 +24,7 @@ from tritonlint.targets import Targets, choose
 __all__ = ["Estimate", "Estimator", "Job", "JobError", "TimePart", "WavesPart", "job_of"]
 
 _KEPT_FILES = 64
+_KEPT_TARGETS = 4096
 
 
 class Estimator:
@@ -31,45 +32,69 @@ class Estimator:
 
     def __init__(self, resolver: Resolver | None = None) -> None:
         self._resolver = resolver or Resolver()
-        self._works: dict[tuple[str, str, str | None], FileWork] = {}
+        self._targets: dict[tuple[str, str, str | None], Targets] = {}
+        self._works: dict[tuple[str, tuple[int, int]], FileWork] = {}
+        self._apart: set[str] = set()  # files whose GPUs cannot share a reading
 
     def estimate(self, job: Job) -> Estimate:
         """The estimate of a job. Raises JobError (one sentence) where there is none, SettingsError for
         settings."""
-        work = self.work(job)
-        gpu = work.targets.gpus[0]
-        launch = self.launch(work, gpu, job)
-        _, estimate, why = work.model.estimate_launch(launch, gpu, job.model)
+        targets = self._choose(job)
+        work = self._work(job, targets)
+        why, estimate = self._estimate(work, targets, job)
+        if work.differs:
+            self._apart.add(job.file)
+            self._works.clear()
+            why, estimate = self._estimate(self._work(job, targets), targets, job)
         if estimate is None:
             raise JobError("; ".join(why) or "the kernel cannot be traced")
         return estimate
 
-    def work(self, job: Job) -> FileWork:
-        """The file of a job, read for its GPU and release."""
+    def _estimate(
+        self, work: FileWork, targets: Targets, job: Job
+    ) -> tuple[tuple[str, ...], Estimate | None]:
+        launch = self._launch(work, targets, job)
+        _, estimate, why = work.model.estimate_launch(launch, targets.gpus[0], job.model)
+        return why, estimate
+
+    def _choose(self, job: Job) -> Targets:
+        """The GPU and the release of a job. Raises JobError."""
         key = (job.file, job.gpu, job.triton)
+        if key not in self._targets:
+            settings = self._resolver.for_path(Path(job.file))
+            try:
+                chosen = choose(settings, Path(job.file).absolute().parent, [job.gpu], job.triton)
+            except SettingsError as error:
+                raise JobError(str(error)) from None
+            if len(self._targets) >= _KEPT_TARGETS:
+                self._targets.clear()
+            self._targets[key] = chosen
+        return self._targets[key]
+
+    def _work(self, job: Job, targets: Targets) -> FileWork:
+        """The file of a job, read for its release. Raises JobError."""
+        key = (job.file, targets.triton)
         if key not in self._works:
             settings = self._resolver.for_path(Path(job.file))
             try:
                 data = Path(job.file).read_bytes()
-                targets = choose(settings, Path(job.file).absolute().parent, [job.gpu], job.triton)
             except OSError as error:
                 raise JobError(f"{job.file}: cannot be read: {error.strerror or error}") from None
-            except SettingsError as error:
-                raise JobError(str(error)) from None
             if len(self._works) >= _KEPT_FILES:
                 self._works.clear()
-            self._works[key] = FileWork(job.file, data, settings, targets)
+            self._works[key] = FileWork(job.file, data, settings, targets, apart=job.file in self._apart)
         return self._works[key]
 
     def constexprs(self, job: Job) -> frozenset[str]:
         """The compile-time parameters of the job's kernel. Raises JobError."""
-        work = self.work(job)
-        kernel = _plan(work, work.targets.gpus[0], job.kernel).kernel
+        targets = self._choose(job)
+        kernel = _plan(self._work(job, targets), targets.gpus[0], job.kernel).kernel
         return frozenset(parameter.name for parameter in kernel.parameters if parameter.constexpr)
 
-    def launch(self, work: FileWork, gpu: GpuProfile, job: Job) -> Launch:
+    def _launch(self, work: FileWork, targets: Targets, job: Job) -> Launch:
         """What the job asks, filled up: from the first config or launch of the kernel where it names no
         constant, else with the defaults of the release."""
+        gpu = targets.gpus[0]
         plan = _plan(work, gpu, job.kernel)
         first = plan.candidates[0] if plan.candidates else None
         parameters = {parameter.name: parameter for parameter in plan.kernel.parameters}
@@ -91,7 +116,7 @@ class Estimator:
         if missing:
             raise JobError(f"constants: {', '.join(missing)} not given")
         filled = not job.constants and first is not None
-        options = _options(job, first if filled else None, gpu, work.targets)
+        options = _options(job, first if filled else None, gpu, targets)
         arguments = arguments_of(
             plan.kernel,
             constants=constants,

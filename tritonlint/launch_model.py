@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from tritonlint.arguments import Arguments, arguments_of
+from tritonlint.compiler.asked import AskedMemo
 from tritonlint.compiler.compiled import Compiled
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.releases import release
@@ -22,11 +23,12 @@ from tritonlint.rule import EstimateOf
 from tritonlint.source.sites import Candidate, KernelSource, LaunchPlan
 from tritonlint.source.text import Lines, split_lines
 from tritonlint.source.values import DType, Known
+from tritonlint.trace_store import TraceStore
 
 if TYPE_CHECKING:
-    from tritonlint.trace_store import TraceStore
     from tritonlint.work import LaunchWork
 
+_KEPT = 8192  # traces, and answers of the compiler, of one file
 OPTION_NAMES = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 ModelName = Literal["compiler", "textbook"]
 
@@ -58,11 +60,14 @@ class Model:
         self.triton = triton
         self._defaults = default_types
         self._lines = Lines(split_lines(source))
-        self._traces: dict[Any, Trace] = {}
-        self._compiled: dict[Any, Compiled] = {}
+        self._traces: AskedMemo[Trace] = AskedMemo(_KEPT)
+        self._compiled: AskedMemo[Compiled] = AskedMemo(_KEPT)
+        self._launches: dict[tuple[int, int], Launch] = {}
+        self._works: dict[Any, LaunchWork | None] = {}
         self._kept: list[Any] = []  # objects whose ids are in keys
         self._path = path
-        self._store = store
+        # Two readings of one file have kernels of their own, which are the same kernels where their names mean the same.
+        self._store = store or TraceStore(_KEPT)
 
     # --- one launch
 
@@ -74,71 +79,63 @@ class Model:
             _frozen(launch.arguments.constants),
             _frozen(launch.arguments.specs),
             _frozen(launch.options.extra),
-            target.arch,
         )
-        if key not in self._traces:
-            from tritonlint.kernel.trace import trace as trace_kernel
 
-            def make(kernel: KernelSource) -> Trace:
-                return trace_kernel(
-                    kernel,
-                    launch.arguments.specs,
-                    {**launch.constants, **launch.arguments.constants},
-                    target=target,
-                    release=self.triton,
-                    options=launch.options.extra,
-                )
-
+        def make(view: Target) -> Trace:
             self._kept.append(launch.kernel)
-            if self._store is None:
-                self._traces[key] = make(launch.kernel)
-            else:
-                values = (key[1:], self.triton)
-                self._traces[key] = self._store.trace(
-                    values, launch.kernel, self._path, self._lines.text_of, make
-                )
-        return self._traces[key]
+            return self._store.trace(
+                (key[1:], self.triton),
+                launch.kernel,
+                self._path,
+                self._lines.text_of,
+                view,
+                lambda kernel, asked: self._trace(launch, kernel, asked),
+            )
+
+        return self._traces.get(key, target, make)
+
+    def _trace(self, launch: Launch, kernel: KernelSource, target: Target) -> Trace:
+        from tritonlint.kernel.trace import trace as trace_kernel
+
+        return trace_kernel(
+            kernel,
+            launch.arguments.specs,
+            {**launch.constants, **launch.arguments.constants},
+            target=target,
+            release=self.triton,
+            options=launch.options.extra,
+        )
 
     def compiled(self, trace: Trace, options: Options, target: Target, model: ModelName) -> Compiled:
-        key = (id(trace), _frozen(_plain_options(options)), target.arch, model)
-        if key not in self._compiled:
+        """The compiler's answer, or the textbook's for the same dots."""
+        key = (id(trace), _frozen(_plain_options(options)), model)
+
+        def make(view: Target) -> Compiled:
             from tritonlint.compiler.compile import compiled as compile_trace
 
-            def make() -> Compiled:
-                return compile_trace(trace, options, target, release(*self.triton))
+            def made(asked: Target) -> Compiled:
+                return compile_trace(trace, options, asked, release(*self.triton))
 
             self._kept.append(trace)
-            answer = self._store.derived(trace, ("compiled", key[1]), make) if self._store else make()
+            answer = self._store.compiled(trace, key[1], view, made)
             if model == "textbook":
                 from tritonlint.compiler.textbook import compiled as by_the_book
 
-                answer = by_the_book(answer.dots, options, target)
-            self._compiled[key] = answer
-        return self._compiled[key]
+                answer = by_the_book(answer.dots, options, view)
+            return answer
+
+        return self._compiled.get(key, target, make)
 
     def estimate_launch(
         self, launch: Launch, gpu: GpuProfile, model: ModelName = "compiler"
     ) -> tuple[Trace, Estimate | None, tuple[str, ...]]:
         """(trace, estimate, why there is none)."""
-        from tritonlint.work import measure
-
         target = Target(gpu.arch)
         trace = self.trace(launch, target)
         if trace.errors:
             return trace, None, tuple(f"line {error.line}: {error.message}" for error in trace.errors)
         answer = self.compiled(trace, launch.options, target, model)
-        work = None
-        if launch.grid is not None:
-            grid, values = launch.grid, launch.arguments.values
-
-            def make() -> LaunchWork | None:
-                return measure(trace, answer, grid, values)
-
-            if self._store is not None and model == "compiler":
-                mark = ("work", _frozen(_plain_options(launch.options)), grid, _frozen(values))
-                work = self._store.derived(trace, mark, make)
-            else:
-                work = make()
+        work = None if launch.grid is None else self._work(launch, launch.grid, trace, answer)
         assumptions = (*launch.assumptions, *launch.arguments.assumptions, *trace.assumptions)
         estimate = build(
             answer,
@@ -151,6 +148,24 @@ class Model:
             model=model,
         )
         return trace, estimate, ()
+
+    def _work(
+        self, launch: Launch, grid: tuple[int, ...], trace: Trace, answer: Compiled
+    ) -> LaunchWork | None:
+        """What the launch computes and moves."""
+        from tritonlint.work import measure
+
+        values = launch.arguments.values
+        tensor_cores = answer.tensor_cores != "none"
+        key = ("work", grid, _frozen(values), tensor_cores)
+
+        def make() -> LaunchWork | None:
+            return measure(trace, grid, values, tensor_cores=tensor_cores)
+
+        if (id(trace), key) not in self._works:
+            self._kept.append(trace)
+            self._works[id(trace), key] = self._store.derived(trace, key, make)
+        return self._works[id(trace), key]
 
     # --- a candidate of a plan
 
@@ -168,6 +183,14 @@ class Model:
         return EstimateOf(candidate, gpu, self.triton, options, trace, estimate, why)
 
     def launch(self, plan: LaunchPlan, candidate: Candidate, options: Options) -> Launch:
+        """The candidate as a launch; `options` are its own."""
+        key = (id(plan), id(candidate))
+        if key not in self._launches:
+            self._kept.append((plan, candidate))
+            self._launches[key] = self._launch(plan, candidate, options)
+        return self._launches[key]
+
+    def _launch(self, plan: LaunchPlan, candidate: Candidate, options: Options) -> Launch:
         kernel = plan.kernel
         constants = {
             name: knowledge.value if isinstance(knowledge, Known) else knowledge

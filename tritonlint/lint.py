@@ -172,10 +172,25 @@ def _lint(
     store: TraceStore | None,
 ) -> FileResult:
     from tritonlint.context import FileWork
+
+    work = FileWork(path, data, settings, targets, store)
+    result = _found(work, rules, known, cancelled)
+    if work.differs:
+        work = FileWork(path, data, settings, targets, store, apart=True)
+        result = _found(work, rules, known, cancelled)
+    if observe is not None and result is not None:
+        observe(work)
+    return result or FileResult(path, source=work.text)
+
+
+def _found(
+    work: FileWork, rules: Sequence[Rule], known: Registry, cancelled: Callable[[], bool] | None
+) -> FileResult | None:
+    """What the rules find; None where it was cancelled."""
     from tritonlint.severities import with_severities
     from tritonlint.suppressions import apply
 
-    work = FileWork(path, data, settings, targets, store)
+    path, settings = work.path, work.settings
     problems: list[FileProblem] = []
     findings: list[Finding] = []
     for context in work.contexts():
@@ -183,7 +198,7 @@ def _lint(
             if rule.check is None:
                 continue
             if cancelled is not None and cancelled():
-                return FileResult(path, source=work.text)
+                return None
             findings += _run(rule, rule.check, context, path, problems, context.plan.kernel.name)
     file_rules = [(rule, rule.check_file) for rule in rules if rule.check_file is not None]
     read = _File(work, known, problems=work.problems)
@@ -201,8 +216,6 @@ def _lint(
     whole_file = [s for s in work.suppressions if s.line == 0]
     last = apply(with_severities(late, settings, known), whole_file, rules, known, settings.require_reasons)
     shown = sorted(merge((*applied.shown, *last.shown)), key=_order)
-    if observe is not None:
-        observe(work)
     return FileResult(
         path,
         tuple(shown),

@@ -8,10 +8,13 @@ them; a kept trace is good again where asking the same gives the same. Nothing i
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from tritonlint.compiler.asked import AskedMemo, asked_again, viewed
+from tritonlint.compiler.compiled import Compiled
+from tritonlint.compiler.target import Target
 from tritonlint.kernel.ir import Trace
 from tritonlint.source.sites import KernelSource, ModuleRef, Scope
 from tritonlint.span import Span
@@ -20,6 +23,7 @@ Made = TypeVar("Made")
 TextOf = Callable[[Span], str]  # the text of a span of the linted file
 
 LIMIT = 600  # traces; the oldest go
+_ANSWERS = 64  # of the compiler, for one trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +39,10 @@ class _Question:
 @dataclass(slots=True)
 class _Entry:
     questions: tuple[_Question, ...]
+    asked: Mapping[Any, Any]  # of the target
     trace: Trace
     keep: list[Any]
+    compiled: AskedMemo[Compiled] = field(default_factory=lambda: AskedMemo(_ANSWERS))
     derived: dict[Any, Any] = field(default_factory=dict)
 
 
@@ -55,22 +61,33 @@ class TraceStore:
         kernel: KernelSource,
         path: str,
         text_of: TextOf,
-        make: Callable[[KernelSource], Trace],
+        target: Target,
+        make: Callable[[KernelSource, Target], Trace],
     ) -> Trace:
-        """A trace of the kernel with the values of `key`: a kept one, else `make` of the kernel. `path` is the linted
-        file, in which `text_of` finds the text of kernels; those of other files are told apart by their parsed nodes,
-        which stay for as long as the file does."""
+        """A trace of the kernel with the values of `key`: a kept one, else `make` of the kernel and the target. `path`
+        is the linted file, in which `text_of` finds the text of kernels; those of other files are told apart by their
+        parsed nodes, which stay for as long as the file does."""
         keep: list[Any] = []
         mark = (key, _kernel(kernel, path, text_of, keep))
         for entry in self._entries.get(mark, ()):
-            if _same(entry.questions, kernel.scope, path, text_of):
+            if _same(entry.questions, kernel.scope, path, text_of) and asked_again(entry.asked, target):
                 self._entries.move_to_end(mark)
                 return entry.trace
         recorder = _Recorder(path, text_of, keep)
-        trace = make(replace(kernel, scope=recorder.scope(kernel.scope)))
+        with viewed(target) as view:
+            trace = make(replace(kernel, scope=recorder.scope(kernel.scope)), view)
         if recorder.complete:
-            self._add(mark, _Entry(tuple(recorder.questions), trace, keep))
+            self._add(mark, _Entry(tuple(recorder.questions), view.answers, trace, keep))
         return trace
+
+    def compiled(
+        self, trace: Trace, key: Any, target: Target, make: Callable[[Target], Compiled]
+    ) -> Compiled:
+        """What `make` gives for a trace on a target, kept for as long as the trace is."""
+        entry = self._by_trace.get(id(trace))
+        if entry is None or entry.trace is not trace:
+            return make(target)
+        return entry.compiled.get(key, target, make)
 
     def derived(self, trace: Trace, key: Any, make: Callable[[], Made]) -> Made:
         """What `make` gives for a trace, kept for as long as the trace is."""

@@ -15,7 +15,6 @@ from tritonlint.kernel.ir import Block, Op, Trace, bits_of
 from tritonlint.scalars import Address, Known, Number, Scalars, both
 
 if TYPE_CHECKING:
-    from tritonlint.compiler.compiled import Compiled
     from tritonlint.gpu.profile import GpuProfile
     from tritonlint.model.roofline import Roofline
     from tritonlint.model.waves import Waves
@@ -107,7 +106,7 @@ class LaunchWork:
 
 
 def measure(
-    trace: Trace, compiled: Compiled, grid: Sequence[int], values: Mapping[str, int]
+    trace: Trace, grid: Sequence[int], values: Mapping[str, int], *, tensor_cores: bool
 ) -> LaunchWork | None:
     """The work of a launch with that grid; `values` are run-time integers that are known. None where the
     trace is not complete: then what is missing may be most of it."""
@@ -134,7 +133,7 @@ def measure(
         elif argument.value.type.element.startswith("i"):
             walk.scalars.set(argument.value, Known(chance.randrange(1 << 40, 1 << 41) | 1, made_up=True))
     walk.block(trace.function.body, 1)
-    return _summed(walk, compiled, programs, seen)
+    return _summed(walk, tensor_cores, programs, seen)
 
 
 class _Walk:
@@ -326,7 +325,7 @@ def _least(accesses: Sequence[Access], programs: int, seen: int) -> int | None:
     return total
 
 
-def _summed(walk: _Walk, compiled: Compiled, programs: int, seen: int) -> LaunchWork:
+def _summed(walk: _Walk, tensor_cores: bool, programs: int, seen: int) -> LaunchWork:
     counting = [
         reason for reason in walk.missing if "tiles begin" not in reason and "points to" not in reason
     ]
@@ -352,7 +351,7 @@ def _summed(walk: _Walk, compiled: Compiled, programs: int, seen: int) -> Launch
         bytes_tiled=tiled,
         accesses=tuple(walk.accesses),
         operand=walk.operand if walk.dots else None,
-        tensor_cores=compiled.tensor_cores != "none",
+        tensor_cores=tensor_cores,
         steps=tuple(steps),
     )
 

@@ -47,8 +47,9 @@ def accelerate_matmul(graph: Graph, target: Target, release: Release) -> None:
     for op in reversed([op for op in graph.walk_post() if op.name == "tt.dot"]):
         if op.block is not None and not isinstance(op.results[0].encoding, NvidiaMma):
             accelerate_dot(op, graph, capability, release)
-    if capability // 10 == 12:
-        for op in [op for op in graph.walk_post() if op.name == "tt.dot_scaled"]:
+    scaled = [op for op in graph.walk_post() if op.name == "tt.dot_scaled"]
+    if scaled and 120 <= capability < 130:
+        for op in scaled:
             _to_scaled_mma(op, graph, release)
     erase_dead(graph)
     _promote_operands(graph, capability)
@@ -302,8 +303,9 @@ def _promote_operands(graph: Graph, capability: int) -> None:
             continue
         a, result = op.operands[0], op.results[0]
         if isinstance(result.encoding, NvidiaMma):
-            native = capability == 89 or capability // 10 == 12
-            if a.type.element not in ("fp8e4nv", "fp8e5") or native or result.encoding.version == 3:
+            if a.type.element not in ("fp8e4nv", "fp8e5") or result.encoding.version == 3:
+                continue
+            if capability == 89 or 120 <= capability < 130:
                 continue
             wide = "fp16"
         else:

@@ -7,11 +7,10 @@ num_stages only.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any
 
 from tritonlint.compiler.allocate import Buffer, allocate, live_peak
+from tritonlint.compiler.asked import AskedMemo
 from tritonlint.compiler.compiled import Compiled
 from tritonlint.compiler.facts import (
     DotChoices,
@@ -36,7 +35,7 @@ from tritonlint.compiler.tensor_memory import tensor_memory_columns
 from tritonlint.compiler.warp_specialize import added_warps, specialized_loops, widen_rings
 from tritonlint.kernel import ir
 
-_KEPT = 32
+_KEPT = 96
 _TMEM_POINTER_BYTES = 4  # tcgen05.alloc writes the address of the columns to shared memory
 
 
@@ -50,7 +49,7 @@ class _Prepared:
     widths: dict[tuple[int, str], int]
 
 
-_prepared: OrderedDict[Any, _Prepared] = OrderedDict()
+_prepared: AskedMemo[_Prepared] = AskedMemo(_KEPT)
 
 
 def compiled(
@@ -169,22 +168,17 @@ def _prepare(function: ir.Function, options: Options, target: Target, release: R
     """The kernel with its layouts, as the pipeliner meets it."""
     key = (
         id(function),
-        target,
         release.version,
         options.num_warps,
         options.num_ctas,
         tuple(sorted((name, repr(value)) for name, value in options.extra.items())),
     )
-    found = _prepared.get(key)
-    if found is not None and found.function is function:
-        _prepared.move_to_end(key)
-        return found
-    graph = from_function(function)
-    clean_ttir(graph, target, release)
-    choices = assign_layouts(graph, options, target, release)
-    widths = load_widths(graph, pointer_facts(graph, target, release))
-    found = _Prepared(function, graph, choices, widths)
-    _prepared[key] = found
-    while len(_prepared) > _KEPT:
-        _prepared.popitem(last=False)
-    return found
+
+    def make(view: Target) -> _Prepared:
+        graph = from_function(function)
+        clean_ttir(graph, view, release)
+        choices = assign_layouts(graph, options, view, release)
+        widths = load_widths(graph, pointer_facts(graph, view, release))
+        return _Prepared(function, graph, choices, widths)
+
+    return _prepared.get(key, target, make)

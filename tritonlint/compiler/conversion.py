@@ -25,7 +25,7 @@ from tritonlint.compiler.linear import (
 )
 from tritonlint.compiler.padded import padded_elements, vector_lengths
 from tritonlint.compiler.releases import Release
-from tritonlint.compiler.swizzle import swizzled_elements
+from tritonlint.compiler.swizzle import exchange_machine, swizzled_elements
 from tritonlint.compiler.target import Target
 from tritonlint.compiler.to_linear import to_linear
 from tritonlint.kernel.ir import bits_of
@@ -48,7 +48,7 @@ def conversion(
     source: Distributed, target: Distributed, shape: Shape, element: str, arch: Target, release: Release
 ) -> Conversion:
     """How a tensor of this shape and element type ("fp16", "*fp32", "i1", ...) gets from one encoding to
-    another.
+    another. `arch` is a swizzle.exchange_machine.
 
     Never raises on encodings that fit the shape.
     """
@@ -72,7 +72,7 @@ def scratch_bytes(
     source: Distributed, target: Distributed, shape: Shape, element: str, arch: Target, release: Release
 ) -> int:
     """Bytes of scratch that a conversion needs; 0 where it does not go through shared memory."""
-    return conversion(source, target, shape, element, arch, release).scratch_bytes
+    return conversion(source, target, shape, element, exchange_machine(arch), release).scratch_bytes
 
 
 def is_free(source: Distributed, target: Distributed, shape: Shape) -> bool:

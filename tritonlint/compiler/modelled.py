@@ -37,7 +37,7 @@ def reasons_of(trace: ir.Trace, options: Options, target: Target, release: Relea
     found += [f"line {error.line}: {error.message}" for error in trace.errors]
     if target.is_nvidia and target.capability < 80:
         found.append(f"{target.arch} is not modelled")
-    if wmma_version(target.arch) not in (0, *release.amd_wmma_versions):
+    if target.is_amd and wmma_version(target.arch) not in (0, *release.amd_wmma_versions):
         found.append(f"{target.arch} is newer than Triton {release.major}.{release.minor}")
     if options.num_ctas > 1:
         found.append("clusters (num_ctas above 1) are not modelled to the byte")
@@ -66,9 +66,9 @@ def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str
             elements = {value.type.element for value in op.operands[:2]}
             if dots > 1:
                 what = "chained dots"
-            elif target.capability // 10 == 9 and any(element.startswith("fp8") for element in elements):
+            elif any(element.startswith("fp8") for element in elements) and 90 <= target.capability < 100:
                 what = "masked fp8 on wgmma"
-            if target.capability >= 100 and "tcgen05" in release.unmodelled:
+            if "tcgen05" in release.unmodelled and target.capability >= 100:
                 what = "tcgen05"
         elif op.name == "tt.trans":
             source = made.get(op.operands[0])
@@ -147,4 +147,4 @@ def _is_modelled_scaled_dot(op: ir.Op, options: Options, target: Target, release
         return False
     shape = op.results[0].type.shape or ()
     native = is_native(op.attrs, shape, options.num_warps, target.capability, release)
-    return target.capability // 10 == 12 or not native
+    return not native or 120 <= target.capability < 130

@@ -37,7 +37,7 @@ from tritonlint.compiler.to_ttgir import to_ttgir
 
 
 def _has_tensor_memory(target: Target) -> bool:
-    return target.capability // 10 >= 10
+    return target.capability >= 100
 
 
 def assign_layouts(graph: Graph, options: Options, target: Target, release: Release) -> DotChoices:

@@ -31,7 +31,7 @@ def is_native(
         return False
     if 100 <= capability < 120:
         return num_warps in (4, 8) and shape[-2] >= 128 and shape[-1] >= 16
-    if capability // 10 == 12 and release.scaled_mma_v2:
+    if release.scaled_mma_v2 and 120 <= capability < 130:
         types = {attrs["a_type"], attrs["b_type"]}
         packed = attrs.get("lhs_k_pack", True) and attrs.get("rhs_k_pack", True)
         return types <= _FP8 or (types == {"e2m1"} and packed)

@@ -15,6 +15,7 @@ from tritonlint.compiler.scratch import (
     reduce_scratch,
     scan_scratch,
 )
+from tritonlint.compiler.swizzle import exchange_machine
 from tritonlint.compiler.target import Target
 
 _ATOMICS = frozenset({"tt.atomic_rmw", "tt.atomic_cas"})
@@ -34,7 +35,8 @@ def scratch_by_op(target: Target, release: Release) -> Callable[[GOp], int]:
             elements = tuple(value.type.element for value in op.operands)
             axis = op.attrs["axis"]
             if name == "tt.reduce":
-                return reduce_scratch(source.encoding, source.shape, axis, elements, target, release)
+                machine = exchange_machine(target, generic=True)
+                return reduce_scratch(source.encoding, source.shape, axis, elements, machine, release)
             return scan_scratch(source.encoding, source.shape, axis, elements, release)
         if name == "tt.histogram":
             return histogram_scratch(op.result.shape[0], op.result.type.element, target)

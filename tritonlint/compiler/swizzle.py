@@ -330,6 +330,22 @@ def _nvidia_rounds(
     return _plain_rounds(source, target, element_bits, release, 32, IN_ORDER, IN_ORDER)
 
 
+_PLAIN_ONLY, _LOADS_MATRICES, _STORES_MATRICES = Target("sm_70"), Target("sm_75"), Target("sm_90")
+
+
+def exchange_machine(target: Target, generic: bool = False) -> Target:
+    """The target that stands for all that exchange data through shared memory the same way; `generic` as in
+    `swizzled_elements`."""
+    if target.is_amd:
+        return Target(target.arch)
+    if generic:
+        return _PLAIN_ONLY
+    capability = target.capability
+    if capability >= 90:
+        return _STORES_MATRICES
+    return _LOADS_MATRICES if capability >= 75 else _PLAIN_ONLY
+
+
 def amd_banks(target: Target, release: Release) -> int:
     """Banks of the local data share."""
     return 64 if release.swizzle_counts_banks and target.arch in ("gfx950", "gfx1250") else 32

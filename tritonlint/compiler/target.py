@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
+
+
+@lru_cache(maxsize=256)
+def _capability(arch: str) -> int:
+    return int(re.sub(r"\D", "", arch)) if arch.startswith("sm_") else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +29,7 @@ class Target:
     @property
     def capability(self) -> int:
         """NVIDIA compute capability as Triton writes it (90 for 9.0); 0 on AMD."""
-        return int(re.sub(r"\D", "", self.arch)) if self.is_nvidia else 0
+        return _capability(self.arch)
 
     @property
     def warp_size(self) -> int:

@@ -24,7 +24,9 @@ def specialized_loops(graph: Graph, target: Target, release: Release, num_stages
         return []
     loops = [op for op in graph.walk() if op.name == "scf.for" and op.attrs.get("warp_specialize")]
     loops = [op for op in loops if num_stages_of(op, num_stages) > 1]
-    if target.capability // 10 in (8, 9) and (graph.num_warps != _HOPPER_WARPS or _has_else(graph)):
+    if not loops:
+        return []
+    if 80 <= target.capability < 100 and (graph.num_warps != _HOPPER_WARPS or _has_else(graph)):
         return []
     return loops
 
@@ -40,7 +42,7 @@ def _has_else(graph: Graph) -> bool:
 
 def widen_rings(loops: list[GOp], target: Target, num_stages: int) -> None:
     """Let the loads of specialized loops have one buffer for each stage, in place."""
-    if target.capability // 10 < 10:
+    if not loops or target.capability < 100:
         return
     for loop in loops:
         loop.attrs["num_stages"] = num_stages_of(loop, num_stages) + 1
@@ -50,4 +52,4 @@ def added_warps(loops: list[GOp], target: Target) -> int:
     """Warps that partitions add to those of the launch."""
     if not loops:
         return 0
-    return _HOPPER_ADDED if target.capability // 10 == 9 else _ADDED
+    return _HOPPER_ADDED if 90 <= target.capability < 100 else _ADDED

@@ -35,9 +35,6 @@ class Machine:
         self.path = path
         self.target = target
         self.release = release
-        self.capability = target.capability
-        self.is_nvidia = target.is_nvidia
-        self.arch = target.arch
         self.options: dict[str, Any] = {}  # launch options that the front end reads
         self.gaps: list[Gap] = []
         self.errors: list[CompileError] = []
@@ -46,6 +43,18 @@ class Machine:
         self.max_elements = MAX_TENSOR_ELEMENTS if release >= (2, 2) else MAX_TENSOR_ELEMENTS_2_1
         self.argument_hints: dict[int, tuple[Val, dict[str, tuple[int, ...]]]] = {}
         self.call: Callable[..., Any] = _no_call
+
+    @property
+    def arch(self) -> str:
+        return self.target.arch
+
+    @property
+    def is_nvidia(self) -> bool:
+        return self.target.is_nvidia
+
+    @property
+    def capability(self) -> int:
+        return self.target.capability
 
     @property
     def has_tma(self) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
+from tritonlint.source.shared_platform import question
 from tritonlint.source.sites import Platform
 
 _VENDOR_QUESTIONS = {
@@ -49,10 +51,12 @@ _VENDOR_QUESTIONS = {
 }
 
 
+@question
 def is_amd(platform: Platform) -> bool:
     return platform.arch.startswith("gfx")
 
 
+@question
 def capability(platform: Platform) -> tuple[int, int]:
     """torch.cuda.get_device_capability(): (9, 0); on AMD (9, 4) for gfx942."""
     digits = platform.arch.removeprefix("sm_").removeprefix("gfx")
@@ -64,6 +68,7 @@ def capability(platform: Platform) -> tuple[int, int]:
     return int(plain[:-1] or 0), int(plain[-1])
 
 
+@question
 def warp_size(platform: Platform) -> int:
     return 64 if platform.arch.startswith("gfx9") else 32
 
@@ -71,8 +76,11 @@ def warp_size(platform: Platform) -> int:
 def predicate(platform: Platform, name: str) -> bool | None:
     """The answer to a question like is_hip(); None for names that are no such question."""
     wanted = _VENDOR_QUESTIONS.get(name)
-    if wanted is None:
-        return None
+    return None if wanted is None else _is(platform, wanted)
+
+
+@question
+def _is(platform: Platform, wanted: str) -> bool:
     amd = is_amd(platform)
     if wanted in ("amd", "nvidia"):
         return amd is (wanted == "amd")
@@ -86,22 +94,30 @@ def predicate(platform: Platform, name: str) -> bool | None:
     return major >= 10 if wanted == "10+" else major == int(wanted)
 
 
+_CAPABILITY_QUESTIONS: dict[str, Callable[[tuple[int, int], tuple[int, ...]], bool]] = {
+    "has_device_capability": lambda have, wanted: have >= wanted,
+    "is_device_capability": lambda have, wanted: have == wanted,
+    "is_device_capability_family": lambda have, wanted: have[0] == wanted[0],
+}
+
+
 def capability_question(platform: Platform, name: str, values: list[Any]) -> bool | None:
     """`has_device_capability(90)` and the like, wherever they are defined; None for other names."""
-    if len(values) != 1 or is_amd(platform):
+    if name not in _CAPABILITY_QUESTIONS or len(values) != 1:
         return None
-    have, wanted = capability(platform), values[0]
+    wanted = values[0]
     if isinstance(wanted, int) and not isinstance(wanted, bool):
         wanted = divmod(wanted, 10) if wanted >= 10 else (wanted, 0)
     if not isinstance(wanted, tuple) or not all(isinstance(part, int) for part in wanted):
         return None
-    if name == "has_device_capability":
-        return bool(have >= wanted)
-    if name == "is_device_capability":
-        return bool(have == wanted)
-    if name == "is_device_capability_family":
-        return bool(have[0] == wanted[0])
-    return None
+    return _has_capability(platform, name, wanted)
+
+
+@question
+def _has_capability(platform: Platform, name: str, wanted: tuple[int, ...]) -> bool | None:
+    if is_amd(platform):
+        return None
+    return _CAPABILITY_QUESTIONS[name](capability(platform), wanted)
 
 
 def triton_version(platform: Platform) -> str:
@@ -132,6 +148,7 @@ _DEVICE_NAMES = {
 }  # fmt: skip
 
 
+@question
 def device_name(platform: Platform) -> str | None:
     """torch.cuda.get_device_name(); None for a bare target, which has no product name."""
     return _DEVICE_NAMES.get(platform.device)
@@ -145,6 +162,7 @@ _SHARED = {
 }  # fmt: skip
 
 
+@question
 def device_property(platform: Platform, name: str) -> Any:
     """A field of get_device_properties(), torch's or Triton's; None where it is not known."""
     if name in platform.properties:

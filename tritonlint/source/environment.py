@@ -227,7 +227,7 @@ def copy_container(value: Any) -> Any:
     if isinstance(value, Set):
         return Set(value)
     if isinstance(value, Instance):
-        return Instance(value.cls, dict(value.attributes))
+        return Instance(value.cls, value.attributes.copy())
     return value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import total_ordering
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from tritonlint.source.dtypes import DTYPES
 from tritonlint.source.guards import lift
 from tritonlint.source.objects import (
     MISSING,
+    Asked,
     Class,
     Descriptor,
     Dict,
@@ -28,6 +30,7 @@ from tritonlint.source.values import DType
 if TYPE_CHECKING:
     from tritonlint.source.environment import Frame
     from tritonlint.source.interpreter import Arguments, Interpreter
+    from tritonlint.source.sites import Platform
 
 
 @total_ordering
@@ -81,6 +84,25 @@ _SAME = {
 }
 
 
+_CONSTANTS: dict[str, Any] = {
+    "torch.version.xpu": None,
+    "sys.platform": "linux",
+    "os.name": "posix",
+    "sys.maxsize": (1 << 63) - 1,
+    "sys.version_info": (3, 11, 0, "final", 0),
+    "os.sep": "/",
+    "typing.TYPE_CHECKING": False,
+    "triton.language.TRITON_MAX_TENSOR_NUMEL": 1 << 20,
+}
+_OF_THE_PLATFORM: dict[str, Callable[[Platform], Any]] = {
+    "triton.__version__": answers.triton_version,
+    "torch.__version__": answers.torch_version,
+    "torch.version.__version__": answers.torch_version,
+    "torch.version.hip": lambda platform: "6.4.0" if answers.is_amd(platform) else None,
+    "torch.version.cuda": lambda platform: None if answers.is_amd(platform) else "12.8",
+}
+
+
 def known(interp: Interpreter, dotted: str) -> Any:
     """The value of a full dotted name; an External where only its name is known."""
     dotted = _SAME.get(dotted, dotted)
@@ -92,23 +114,10 @@ def known(interp: Interpreter, dotted: str) -> Any:
         import math
 
         return getattr(math, name)
-    plain: dict[str, Any] = {
-        "triton.__version__": answers.triton_version(platform),
-        "torch.__version__": answers.torch_version(platform),
-        "torch.version.hip": "6.4.0" if answers.is_amd(platform) else None,
-        "torch.version.cuda": None if answers.is_amd(platform) else "12.8",
-        "torch.version.xpu": None,
-        "torch.version.__version__": answers.torch_version(platform),
-        "sys.platform": "linux",
-        "os.name": "posix",
-        "sys.maxsize": (1 << 63) - 1,
-        "sys.version_info": (3, 11, 0, "final", 0),
-        "os.sep": "/",
-        "typing.TYPE_CHECKING": False,
-        "triton.language.TRITON_MAX_TENSOR_NUMEL": 1 << 20,
-    }
-    if dotted in plain:
-        return plain[dotted]
+    if dotted in _CONSTANTS:
+        return _CONSTANTS[dotted]
+    if dotted in _OF_THE_PLATFORM:
+        return _OF_THE_PLATFORM[dotted](platform)
     if answers.module_exists(platform, dotted) is False:
         raise Raised("ImportError", f"no module named {dotted}")
     return External(dotted)
@@ -329,13 +338,16 @@ def _properties(interp: Interpreter, arguments: Arguments) -> Any:
     fields = ("major", "minor", "name", "multi_processor_count", "shared_memory_per_block_optin", "warp_size",
               "shared_memory_per_block", "total_memory", "regs_per_multiprocessor", "L2_cache_size", "gcnArchName",
               "max_threads_per_multi_processor", "shared_memory_per_multiprocessor")  # fmt: skip
-    found = {name: answers.device_property(interp.platform, name) for name in fields}
-    return Instance("device properties", {
-        name: value
-        if value is not None
-        else interp.symbol(("property", name), f"{name} of the device is not known", low=1)
-        for name, value in found.items()
-    })  # fmt: skip
+
+    def asked(name: str) -> Any:
+        if name not in fields:
+            return MISSING
+        value = answers.device_property(interp.platform, name)
+        if value is not None:
+            return value
+        return interp.symbol(("property", name), f"{name} of the device is not known", low=1)
+
+    return Instance("device properties", Asked(asked))
 
 
 def _triton_properties(interp: Interpreter, arguments: Arguments) -> Any:

@@ -153,6 +153,30 @@ class Class:
         return names
 
 
+class Asked(dict[str, Any]):
+    """Attributes that are made when they are first asked for; `ask` gives MISSING for those that there are not."""
+
+    def __init__(self, ask: Callable[[str], Any]) -> None:
+        super().__init__()
+        self._ask = ask
+
+    def get(self, name: str, default: Any = None) -> Any:
+        if not super().__contains__(name):
+            found = self._ask(name)
+            if found is MISSING:
+                return default
+            self[name] = found
+        return super().__getitem__(name)
+
+    def __contains__(self, name: object) -> bool:
+        return self.get(str(name), MISSING) is not MISSING
+
+    def copy(self) -> Asked:
+        made = Asked(self._ask)
+        made.update(self)
+        return made
+
+
 @dataclass(slots=True, eq=False)
 class Instance:
     cls: Any  # Class, or a name for made-up objects (device properties)
