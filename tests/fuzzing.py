@@ -86,7 +86,9 @@ def well(result: FileResult) -> None:
     assert not internal, internal[0].detail or internal[0].message
     lines = result.source.count("\n") + result.source.count("\r") + 2
     for finding in result.findings:
-        of_json = finding.code == "TL901" and result.path.endswith(".ipynb")  # lines of the file, not of its cells
+        of_json = finding.code == "TL901" and result.path.endswith(
+            ".ipynb"
+        )  # lines of the file, not of its cells
         if finding.path == result.path and not of_json:
             assert 1 <= finding.span.line <= finding.span.end_line <= lines, finding
         assert finding.message and "\n" not in finding.message, finding
