@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What the tests of tests/editors need beside Python: Debian's Chromium, Emacs and Neovim, and all of VS Code as
-# code-server has it on npm. Quick when everything is there. The folder is that of tests/cache.py.
+# What the tests in real editors and in a browser need beside Python: Debian's Chromium, Emacs and Neovim, and from npm
+# all of VS Code as code-server has it, Playwright to drive Chromium, and axe to judge a page. Quick when everything is
+# there. The folder is that of tests/cache.py.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cache=${TRITONLINT_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tritonlint-tests}
@@ -20,17 +21,18 @@ fi
 
 # VS Code: the server of code-server with its own dependencies, none of which is compiled.
 npm() { command npm --no-audit --no-fund --loglevel=error "$@"; }
-release=code-server@4.139.1
-if [ "$(cat "$cache/vscode/.complete" 2>/dev/null)" != "$release" ]; then
+packages="code-server@4.139.1 playwright-core@1.65.1 axe-core@4.14.1"
+if [ "$(cat "$cache/vscode/.complete" 2>/dev/null)" != "$packages" ]; then
     (
         cd "$cache/vscode"
         [ -f package.json ] || echo '{"private": true}' > package.json
         npm install node@24
         export PATH="$PWD/node_modules/node/bin:$PATH"
-        npm install --ignore-scripts "$release" playwright-core@1.65.1
+        # shellcheck disable=SC2086  # one word a package
+        npm install --ignore-scripts $packages
         (cd node_modules/code-server/lib/vscode && npm install --omit=dev --ignore-scripts)
         (cd node_modules/code-server/lib/vscode/extensions && npm install --omit=dev --ignore-scripts)
-        echo "$release" > .complete
+        echo "$packages" > .complete
     )
 fi
 

@@ -53,6 +53,7 @@ class Row:
     kernel: str
     config: Mapping[str, Any]
     cells: Mapping[str, Cell]
+    triton: str
 
     @property
     def fits_everywhere(self) -> bool:
@@ -76,7 +77,7 @@ def rows_of(path: str, data: bytes, settings: Settings, targets: Targets) -> lis
                 places[key] = (line, values)
         for key, cells in shown.items():
             line, values = places[key]
-            row = Row(path, line, context.plan.kernel.name, values, cells)
+            row = Row(path, line, context.plan.kernel.name, values, cells, targets.triton_name)
             rows.setdefault((context.plan.kernel.span, *key), row)
     return list(rows.values())
 
@@ -110,6 +111,7 @@ def _row(row: Row) -> dict[str, Any]:
         "path": row.path,
         "line": row.line,
         "kernel": row.kernel,
+        "triton": row.triton,
         "config": dict(row.config),
         "fits_everywhere": row.fits_everywhere,
         "cells": {name: _cell(cell) for name, cell in row.cells.items()},
@@ -161,8 +163,8 @@ def _value(value: Any) -> str:
 def markdown(rows: Sequence[Row], gpus: Sequence[str], triton: Sequence[str]) -> str:
     """One table a kernel, for a pull request."""
     parts: list[str] = []
-    for (path, kernel), own in by_kernel(rows).items():
-        head = f"### `{kernel}` ({path})"
+    for (path, kernel, release), own in by_kernel(rows).items():
+        head = f"### `{kernel}` ({path})" + (f", Triton {release}" if len(triton) > 1 else "")
         lines = ["| config | " + " | ".join(gpus) + " |", "|---|" + "---|" * len(gpus)]
         for row in own:
             cells = " | ".join(_mark(row.cells.get(gpu)) for gpu in gpus)
@@ -180,9 +182,9 @@ def _mark(cell: Cell | None) -> str:
     return f"x {text}" if cell is not None and cell.state == "no" else text
 
 
-def by_kernel(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
-    """Rows of one kernel together: (path, kernel) to its rows."""
-    groups: dict[tuple[str, str], list[Row]] = {}
+def by_kernel(rows: Iterable[Row]) -> dict[tuple[str, str, str], list[Row]]:
+    """Rows of one kernel and release together: (path, kernel, release) to its rows."""
+    groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
-        groups.setdefault((row.path, row.kernel), []).append(row)
+        groups.setdefault((row.path, row.kernel, row.triton), []).append(row)
     return groups

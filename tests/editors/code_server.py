@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -16,7 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.cache import folder, missing, program
+from tests.browser import chromium, node
+from tests.cache import folder, missing
 
 ROOT = Path(__file__).resolve().parents[2]
 EXTENSION = ROOT / "server" / "vscode" / "tritonlint.vsix"
@@ -30,10 +30,6 @@ def installed() -> Path:
     if not EXTENSION.exists():
         missing("the packaged extension (`npm run package` in server/vscode makes it)")
     return place
-
-
-def node(place: Path) -> str:
-    return str(place / "node_modules" / "node" / "bin" / "node")
 
 
 @contextmanager
@@ -96,8 +92,3 @@ def run_suite(place: Path, address: str, suite: Path, result: Path) -> dict[str,
     assert result.exists(), f"the suite did not end\n{done.stdout}\n{done.stderr}"
     found: dict[str, Any] = json.loads(result.read_text())
     return found
-
-
-def chromium() -> str:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    return found or program("chromium")

@@ -8,7 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.editors.code_server import chromium, installed, node, running
+from tests.browser import chromium, node
+from tests.editors.code_server import installed, running
 from tests.server.samples import GEMM
 
 SETTINGS = {

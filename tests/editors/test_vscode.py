@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.editors.code_server import chromium, installed, run_suite, running
+from tests.browser import chromium
+from tests.editors.code_server import installed, run_suite, running
 from tests.server.samples import EMOJI, GEMM, WARPS
 
 pytestmark = pytest.mark.editor

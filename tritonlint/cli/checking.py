@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -13,14 +13,13 @@ import click
 
 from tritonlint.cli.main import FAILED, CommandError
 from tritonlint.cli.options import counted
+from tritonlint.cli.progress import Progress
 from tritonlint.finding import SEVERITIES, Finding, Severity
 from tritonlint.lint_many import Report, lint_paths
 from tritonlint.settings import Resolver
 
 if TYPE_CHECKING:
     from tritonlint.cli.check import Options
-
-PROGRESS_FILES = 40  # with fewer relevant files a bar would only flicker
 
 
 def run(options: Options, resolver: Resolver) -> int:
@@ -90,7 +89,7 @@ def _lint(options: Options, resolver: Resolver) -> Report:
     from tritonlint.result_cache import ResultCache, cache_folder
 
     folder = None if options.no_cache else cache_folder()
-    with ResultCache(folder) as cache, _Progress() as progress:
+    with ResultCache(folder) as cache, Progress("Linting") as progress:
         return lint_paths(
             options.paths,
             resolver,
@@ -133,36 +132,6 @@ def _visible(report: Report, severity: Severity) -> Report:
     least = SEVERITIES.index(severity)
     shown = tuple(f for f in report.findings if SEVERITIES.index(f.severity) >= least)
     return replace(report, findings=shown)
-
-
-class _Progress:
-    """A bar on standard error, where a terminal looks on and there is enough to do."""
-
-    def __init__(self) -> None:
-        self._bar: object = None
-        self._tell: Callable[[int, int], None] = lambda done, total: None
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def tell(self, done: int, total: int) -> None:
-        if total < PROGRESS_FILES or not sys.stderr.isatty():
-            return
-        from rich.console import Console
-        from rich.progress import Progress
-
-        if not isinstance(self._bar, Progress):
-            bar = Progress(console=Console(stderr=True), transient=True)
-            task = bar.add_task("Linting", total=total)
-            bar.start()
-            self._bar = bar
-            self._tell = lambda done, total: bar.update(task, completed=done, total=total)
-        self._tell(done, total)
-
-    def __exit__(self, *_: object) -> None:
-        stop = getattr(self._bar, "stop", None)
-        if stop is not None:
-            stop()
 
 
 # --- mending

@@ -32,8 +32,9 @@ def render(rows: Sequence[Row], gpus: Sequence[str], triton: Sequence[str], stre
     )
     if not rows:
         console.print("no config and no launch found")
-    for (path, kernel), own in by_kernel(rows).items():
-        table = Table(title=f"{kernel} ({path})", title_justify="left", title_style="bold", expand=False)
+    for (path, kernel, release), own in by_kernel(rows).items():
+        title = f"{kernel} ({path})" + (f", Triton {release}" if len(triton) > 1 else "")
+        table = Table(title=title, title_justify="left", title_style="bold", expand=False)
         table.add_column("config", overflow="fold")
         for gpu in gpus:
             table.add_column(gpu, justify="right")
