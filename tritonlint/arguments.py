@@ -109,6 +109,26 @@ def arguments_of(
     return Arguments(specs, more, tuple(assumed), known_values)
 
 
+def arguments_of_defaults(
+    kernel: KernelSource, arguments: Arguments, constants: Mapping[str, object]
+) -> tuple[dict[str, ArgumentSpec], dict[str, object]]:
+    """(specs, constants) with the arguments that a launch leaves to the defaults of the source, as the launcher types
+    and specializes them."""
+    specs, more = dict(arguments.specs), dict(arguments.constants)
+    for parameter in kernel.parameters:
+        name, default = parameter.name, parameter.default
+        if parameter.constexpr or name in specs or name in more or name in constants:
+            continue
+        if not isinstance(default, Known):
+            continue
+        value, special = default.value, name not in kernel.do_not_specialize
+        if value is None or (special and type(value) is int and value == 1):
+            more[name] = value
+        elif isinstance(value, (bool, int, float)):
+            specs[name] = _of_value(value, None, special)
+    return specs, more
+
+
 def _given(name: str, text: str, divisible: frozenset[str] | None, special: bool) -> ArgumentSpec:
     from tritonlint.kernel.trace import ArgumentSpec
 

@@ -70,7 +70,7 @@ def rows_of(path: str, data: bytes, settings: Settings, targets: Targets) -> lis
         for gpu in context.gpus:
             for of in context.estimates(gpu):
                 values: Mapping[str, Any] = config_of(of.candidate)
-                line = _line(of.candidate, context.plan)
+                line = line_of(of.candidate, context.plan)
                 key = (line, tuple(sorted((name, repr(value)) for name, value in values.items())))
                 why = "; ".join(of.unknown)
                 shown.setdefault(key, {}).setdefault(gpu.name, Cell(of, gpu, why))
@@ -95,7 +95,8 @@ def config_of(candidate: Candidate) -> dict[str, Any]:
     return values
 
 
-def _line(candidate: Candidate, plan: LaunchPlan) -> int:
+def line_of(candidate: Candidate, plan: LaunchPlan) -> int:
+    """The line of the config, the launch, or the kernel."""
     if candidate.config is not None:
         return candidate.config.span.line
     return (plan.launch or plan.kernel).span.line

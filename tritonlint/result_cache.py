@@ -106,7 +106,7 @@ class ResultCache:
     def key(self, path: str, data: bytes, settings: Settings, targets: Targets, certainty: str) -> str:
         """The name of a result: a digest of all that it depends on but the other files."""
         if self._code is None:
-            self._code = _code()
+            self._code = code_digest()
         digest = hashlib.sha256(self._code)
         gpus = {**targets.own, **{gpu.name: gpu for gpu in targets.gpus}}
         parts = (
@@ -227,7 +227,7 @@ def _loads(data: bytes) -> Any:
     return _Unpickler(io.BytesIO(data)).load()
 
 
-def _code() -> bytes:
+def code_digest() -> bytes:
     """A digest of the code and data that make results: the releases and files of tritonlint and of every rule
     package, so that a change in a checkout counts as well."""
     digest = hashlib.sha256(f"{__version__} {sys.version_info[:2]}".encode())

@@ -72,7 +72,7 @@ def command(
         "kernel": kernel,
         "gpu": gpu,
         "triton": triton,
-        "types": dict(_pair(text, "--type") for text in types),
+        "types": dict(pair(text, "--type") for text in types),
         "num_warps": num_warps,
         "num_stages": num_stages,
         "num_ctas": num_ctas,
@@ -93,7 +93,8 @@ def command(
     return 0
 
 
-def _pair(text: str, option: str) -> tuple[str, str]:
+def pair(text: str, option: str) -> tuple[str, str]:
+    """The two sides of NAME=VALUE. Raises CommandError."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
         raise CommandError(f"{option} wants NAME=VALUE, not {text!r}")
@@ -114,7 +115,7 @@ def _with_sets(estimator: Estimator, job: Job, sets: Sequence[str]) -> Job:
     from tritonlint.jobs import constant
     from tritonlint.source.comments import parse_value
 
-    pairs = [_pair(text, "--set") for text in sets]
+    pairs = [pair(text, "--set") for text in sets]
     if not pairs:
         return job
     constexprs = estimator.constexprs(job)

@@ -24,6 +24,7 @@ COMMANDS = {
     "matrix": "Every config against every GPU.",
     "rule": "Explain a rule.",
     "server": "The language server, on standard input and output.",
+    "verify": "The same numbers from the real compiler; no GPU needed.",
 }
 
 FAILED = 2  # exit status for wrong arguments, wrong settings, a wrong path, or a failure of tritonlint itself

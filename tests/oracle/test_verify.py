@@ -1,0 +1,244 @@
+"""`tritonlint verify` from outside, with a real Triton, on good files and on bad ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cache import triton_release
+from tests.cli.running import Done, tritonlint
+from tests.samples import ADD, HEAD
+
+pytestmark = pytest.mark.oracle
+
+RUN = "\n\ndef run(x, y, out):\n    add[(4,)](x, y, out, 4096, BLOCK=128)\n"
+GOOD = ADD + RUN
+
+
+def verify(folder: Path, *arguments: str, release: str = "3.9.0") -> Done:
+    """One run, with that Triton in front of what is installed."""
+    path = os.pathsep.join(filter(None, [str(triton_release(release)), os.environ.get("PYTHONPATH")]))
+    return tritonlint(
+        "verify", "--output-format", "json", "--jobs", "2", *arguments,
+        cwd=folder,
+        env={"PYTHONPATH": path, "TRITONLINT_CACHE_DIR": str(folder / ".cache")},
+    )  # fmt: skip
+
+
+def rows(done: Done) -> dict[str, dict[str, Any]]:
+    """The rows by file name, of which each has one."""
+    assert done.out, done.err
+    return {Path(row["path"]).name: row for row in done.json["rows"]}
+
+
+def test_numbers_of_the_compiler_on_every_kind_of_target(tmp_path: Path) -> None:
+    """Shared memory, registers and CTAs beside the estimates; a second run compiles nothing."""
+    (tmp_path / "add.py").write_text(GOOD, encoding="utf-8")
+    targets = ("--gpu", "h100", "--gpu", "b200", "--gpu", "mi300x")
+    done = verify(tmp_path, ".", *targets)
+    assert done.status == 0, done.err
+    found = {row["gpu"]: row for row in done.json["rows"]}
+    assert set(found) == {"h100", "b200", "mi300x"}
+    for row in found.values():
+        assert row["state"] in ("equal", "off")
+        assert row["compiled"]["shared_bytes"] == 0
+        assert row["compiled"]["registers"] > 0
+        assert row["compiled"]["spills"] == 0
+        assert row["compiled"]["ctas_per_sm"] > 0
+        assert row["job"]["aligned"] == ["n", "out_ptr", "x_ptr", "y_ptr"]
+    again = verify(tmp_path, ".", *targets)
+    assert again.json["summary"]["compiled_now"] == 0
+    assert again.json["summary"]["compiled_before"] == 3
+    assert [row["compiled"] for row in again.json["rows"]] == [row["compiled"] for row in done.json["rows"]]
+
+
+BAD = {
+    "fails.py": ("raise ValueError('not today')\n", "import", "ValueError: not today"),
+    "needs.py": (
+        "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('size')\nparser.parse_args()\n",
+        "import",
+        "required: size",
+    ),
+    "exits.py": ("import sys\nsys.exit()\n", "import", "calls exit (status 0)"),
+    "ends.py": ("import os\nos._exit(7)\n", "import", "ended the process (status 7)"),
+    "dies.py": ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n", "import", "signal 11"),
+    "hangs.py": ("import time\nwhile True: time.sleep(1)\n", "import", "more than 12 s"),
+    "missing.py": ("import no_such_module\n", "import", "No module named 'no_such_module'"),
+    "prints.py": ("print('x' * 20_000_000)\n", "", ""),
+    "reads.py": ("input()\n", "import", "EOFError"),
+    "spawns.py": (
+        "import subprocess\nsubprocess.Popen(['sleep', '4321'], start_new_session=True)\n"
+        "subprocess.Popen(['sleep', '4321'])\n",
+        "",
+        "",
+    ),
+}
+
+
+def test_bad_modules_cost_their_own_rows_only(tmp_path: Path) -> None:
+    for name, (text, _, _) in BAD.items():
+        (tmp_path / name).write_text(text + GOOD, encoding="utf-8")
+    (tmp_path / "good.py").write_text(GOOD, encoding="utf-8")
+    done = verify(tmp_path, ".", "--gpu", "a100", "--time-limit", "12")
+    assert done.status == 1, done.err
+    found = rows(done)
+    assert found["good.py"]["compiled"]["registers"] > 0
+    for name, (_, kind, reason) in BAD.items():
+        row = found[name]
+        assert row["kind"] == kind, (name, row["reason"])
+        assert reason in row["reason"], (name, row["reason"])
+    assert not [line for line in _processes() if "sleep\0004321" in line]
+
+
+def _processes() -> list[str]:
+    lines = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            lines.append(place.read_text(errors="replace"))
+        except OSError:  # it ended meanwhile
+            continue
+    return lines
+
+
+KERNELS = {
+    "rejected.py": (
+        "    x = tl.load(x_ptr + tl.arange(0, BLOCK))\n    tl.store(x_ptr, x.no_such_method())\n",
+        "rejected",
+        "no_such_method",
+    ),
+    "slow.py": ("    spin()\n    tl.store(x_ptr, n)\n", "time", "no answer in 12 s"),
+    "dies.py": ("    die()\n    tl.store(x_ptr, n)\n", "crashed", "the compiler died (signal 6)"),
+    "grows.py": ("    grow()\n    tl.store(x_ptr, n)\n", "memory", "more than 512 MB"),
+}
+HELPERS = """\
+from triton.language.core import builtin
+import os, time
+
+
+@builtin
+def spin(_semantic=None):
+    time.sleep(60)
+
+
+@builtin
+def die(_semantic=None):
+    os.abort()
+
+
+@builtin
+def grow(_semantic=None):
+    kept = bytearray(3 << 30)
+
+
+"""
+
+
+def test_a_compiler_that_fails_costs_one_row(tmp_path: Path) -> None:
+    for name, (body, _, _) in KERNELS.items():
+        text = HEAD + HELPERS + "@triton.jit\ndef kernel(x_ptr, n, BLOCK: tl.constexpr):\n" + body
+        text += "\n\ndef run(x):\n    kernel[(4,)](x, 4096, BLOCK=128)\n"
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "good.py").write_text(GOOD, encoding="utf-8")
+    done = verify(tmp_path, ".", "--gpu", "a100", "--time-limit", "12", "--memory-limit", "512")
+    assert done.status == 1
+    found = rows(done)
+    for name, (_, kind, reason) in KERNELS.items():
+        assert (found[name]["kind"], reason in found[name]["reason"]) == (kind, True), found[name]["reason"]
+    assert found["good.py"]["compiled"]["registers"] > 0
+
+
+def test_a_target_that_the_release_does_not_know(tmp_path: Path) -> None:
+    (tmp_path / "add.py").write_text(GOOD, encoding="utf-8")
+    done = verify(tmp_path, ".", "--gpu", "sm_121", "--gpu", "h100", release="3.4.0")
+    found = {row["arch"]: row for row in done.json["rows"]}
+    assert found["sm_121"]["kind"] == "target"
+    assert "sm_121" in found["sm_121"]["reason"]
+    assert found["sm_90"]["compiled"] is not None
+
+
+def test_no_triton_is_a_row_each_with_the_reason(tmp_path: Path) -> None:
+    """An interpreter without packages."""
+    (tmp_path / "add.py").write_text(GOOD, encoding="utf-8")
+    bare = tmp_path / "bare"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n', encoding="utf-8")
+    bare.chmod(0o755)
+    done = verify(tmp_path, "add.py", "--gpu", "a100", "--python", str(bare))
+    assert done.status == 2
+    assert rows(done)["add.py"]["kind"] == "no-triton"
+    assert "No module named 'triton'" in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_stopped_run_goes_on_from_there(tmp_path: Path) -> None:
+    configs = "".join(f"    add[(4,)](x, y, out, 4096, BLOCK={128 << n})\n" for n in range(6))
+    (tmp_path / "add.py").write_text(ADD + "\n\ndef run(x, y, out):\n" + configs, encoding="utf-8")
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(triton_release("3.9.0")), os.environ.get("PYTHONPATH", "")]),
+        "TRITONLINT_CACHE_DIR": str(tmp_path / ".cache"),
+    }
+    command = [sys.executable, "-m", "tritonlint", "verify", ".", "--gpu", "a100", "--jobs", "1"]
+    process = subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.DEVNULL)
+    database = tmp_path / ".cache" / "verify.sqlite3"
+    while process.poll() is None and not _kept(database):
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    done = verify(tmp_path, ".", "--gpu", "a100")
+    summary = done.json["summary"]
+    assert summary["compiled_before"] >= 1
+    assert summary["compiled_before"] + summary["compiled_now"] == 6
+
+
+def _kept(database: Path) -> int:
+    import sqlite3
+    from contextlib import closing
+
+    try:
+        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as opened:
+            return int(opened.execute("SELECT count(*) FROM compiled").fetchone()[0])
+    except sqlite3.Error:
+        return 0
+
+
+def test_the_cubin_reader_says_what_cuobjdump_says(tmp_path: Path) -> None:
+    """Registers and stack of kernels that do and do not spill, by the tool of the same wheel."""
+    root = triton_release("3.9.0")
+    code = (
+        "import json, os, re, subprocess, sys, tempfile\n"
+        f"sys.path[:0] = [{str(Path(__file__).parents[2] / 'benchmarks')!r}]\n"
+        "os.environ['TRITON_CACHE_DIR'] = tempfile.mkdtemp()\n"
+        "import gpu_kernels, triton\n"
+        "from triton.compiler import ASTSource\n"
+        "from triton.backends.compiler import GPUTarget\n"
+        "from tritonlint.facts.cubin import read_cubin\n"
+        f"tool = {str(root)!r} + '/triton/backends/nvidia/bin/cuobjdump'\n"
+        "f = gpu_kernels.softmax\n"
+        "for arch, block, warps, most in ((80, 1024, 4, None), (90, 16384, 1, 64), (100, 2048, 8, None)):\n"
+        "    types = {n: 'constexpr' if n == 'BLOCK' else '*fp16' if n in 'xy' else 'i32' for n in f.arg_names}\n"
+        "    options = {'num_warps': warps, **({'maxnreg': most} if most else {})}\n"
+        "    source = ASTSource(f, types, {'BLOCK': block}, {})\n"
+        "    made = triton.compile(source, target=GPUTarget('cuda', arch, 32), options=options)\n"
+        "    with tempfile.NamedTemporaryFile(suffix='.cubin') as file:\n"
+        "        file.write(made.asm['cubin']); file.flush()\n"
+        "        shown = subprocess.run([tool, '--dump-resource-usage', file.name], capture_output=True, text=True)\n"
+        "    told = re.search(r'REG:(\\d+) STACK:(\\d+)', shown.stdout)\n"
+        "    mine = read_cubin(made.asm['cubin'], 'softmax')\n"
+        "    print(json.dumps([[int(told[1]), int(told[2]) // 4], [mine.registers, mine.spills]]))\n"
+    )
+    path = os.pathsep.join([str(root), str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path, "TRITON_DEFAULT_FP_FUSION": "1"},
+    )  # fmt: skip
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == 3, done.stderr
+    assert all(told == mine for told, mine in found)
+    assert any(spills for _, (_, spills) in found)

@@ -1,0 +1,128 @@
+"""Imports the user's file as the module that it is, and finds a kernel in it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+import types
+from typing import Any
+
+
+class KernelNotFound(Exception):
+    """The module has no such kernel, in words for the user."""
+
+
+def import_file(path: str) -> types.ModuleType:
+    """The module of a file. A package's own `__init__` runs first, as in every import; where that fails (it may need
+    more than the kernels do) the file is imported below empty packages. Raises whatever the import raises."""
+    path = os.path.abspath(path)
+    root, parents, stem = _place(path)
+    if root not in sys.path:
+        sys.path.insert(0, root)
+    if not parents:
+        return _load(stem, path)
+    before = set(sys.modules)
+    try:
+        importlib.import_module(".".join(parents))
+        return _load(".".join((*parents, stem)), path)
+    except BaseException as first:
+        if isinstance(first, KeyboardInterrupt):
+            raise
+        for name in set(sys.modules) - before:
+            if name.split(".")[0] == parents[0]:
+                del sys.modules[name]
+        try:
+            _empty_packages(root, parents)
+            return _load(".".join((*parents, stem)), path)
+        except BaseException as second:
+            raise second from first
+
+
+def _place(path: str) -> tuple[str, list[str], str]:
+    """(folder to import from, names of the packages, name of the module)."""
+    folder, file = os.path.split(path)
+    stem = file.rsplit(".", 1)[0]
+    parents: list[str] = []
+    while os.path.isfile(os.path.join(folder, "__init__.py")) and os.path.basename(folder).isidentifier():
+        folder, name = os.path.split(folder)
+        parents.insert(0, name)
+    if stem == "__init__" and parents:
+        stem = parents.pop()
+    return folder, parents, stem
+
+
+def _load(name: str, path: str) -> types.ModuleType:
+    """The module of that file under that name, or beside it where the name is another module's."""
+    there = sys.modules.get(name)
+    if there is not None:
+        if os.path.realpath(getattr(there, "__file__", None) or "") == os.path.realpath(path):
+            return there
+        name = f"{name}__verified"
+    package = os.path.basename(path) == "__init__.py"
+    folders = [os.path.dirname(path)] if package else None
+    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=folders)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python module")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
+    return module
+
+
+def _empty_packages(root: str, parents: list[str]) -> None:
+    folder = root
+    for depth, name in enumerate(parents, 1):
+        folder = os.path.join(folder, name)
+        package = types.ModuleType(".".join(parents[:depth]))
+        package.__path__ = [folder]
+        sys.modules[package.__name__] = package
+
+
+def kernel_of(module: types.ModuleType, name: str, first_line: int, last_line: int) -> Any:
+    """The jit function of that name whose definition starts between these lines (decorators included).
+
+    Raises KernelNotFound.
+    """
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    seen = jit_function(found)
+    if seen is not None and first_line <= _line(seen) <= last_line:
+        return seen
+    for value in list(vars(module).values()):
+        other = jit_function(value)
+        if other is not None and _named(other) == name and first_line <= _line(other) <= last_line:
+            return other
+    if seen is not None:
+        raise KernelNotFound(f"{name} is another definition once the module is imported (line {_line(seen)})")
+    if found is None:
+        raise KernelNotFound(
+            f"the module has no {name} once it is imported: it is defined in a function or a branch"
+        )
+    raise KernelNotFound(f"{name} is a {type(found).__name__} once the module is imported, no jit function")
+
+
+def jit_function(value: Any) -> Any:
+    """The jit function inside autotuners, heuristics and wrappers of a project's own; None where there is none."""
+    for _ in range(12):
+        if hasattr(value, "arg_names") and hasattr(value, "create_binder"):
+            return value
+        inner = getattr(value, "fn", None) or getattr(value, "__wrapped__", None)
+        if inner is None or inner is value:
+            return None
+        value = inner
+    return None
+
+
+def _line(function: Any) -> int:
+    return int(function.fn.__code__.co_firstlineno)
+
+
+def _named(function: Any) -> str:
+    return str(function.fn.__name__)

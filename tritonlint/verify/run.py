@@ -1,0 +1,190 @@
+"""From paths to rows: finds what is launched, has it compiled, estimates it meanwhile, compares."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tritonlint.discovery import discover
+from tritonlint.gpu.profile import GpuProfile
+from tritonlint.lint import relevant
+from tritonlint.result_cache import code_digest
+from tritonlint.settings import Resolver, with_overrides
+from tritonlint.verify.asked import Asked, CompileJob, asked_of
+from tritonlint.verify.engine import Answer, Engine, NoTriton, Running
+from tritonlint.verify.rows import STATES, Row, row_of
+from tritonlint.verify.store import Store
+
+Progress = Callable[[int, int], None]  # compiles done, compiles in all
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """`rows` come with disagreements first. `problems` are files that cannot be read: (path, why)."""
+
+    rows: tuple[Row, ...] = ()
+    problems: tuple[tuple[str, str], ...] = ()
+    triton: str = ""
+    no_triton: str = ""
+    gpus: tuple[str, ...] = ()
+    compiled: int = 0  # in this run
+    kept: int = 0  # from an earlier one
+
+    def counts(self) -> dict[str, int]:
+        found = Counter(row.state for row in self.rows)
+        return {state: found[state] for state in STATES}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to verify and how. `types` hold for arguments of which nothing else tells the type."""
+
+    paths: Sequence[str]
+    gpus: Sequence[str] = ()
+    types: dict[str, str] = field(default_factory=dict)
+    per_kernel: int | None = None
+
+
+def verify(
+    wanted: Wanted, resolver: Resolver, engine: Engine, store: Store, progress: Progress | None = None
+) -> Report:
+    """Every launch and config below the paths with the compiler's answer. Raises SettingsError for settings, GPUs and
+    types that are wrong, nothing for what stands in the files."""
+    try:
+        triton, no_triton = engine.triton(), ""
+    except NoTriton as error:
+        triton, no_triton = "", str(error)
+    asked, problems, gpus = _asked(wanted, resolver, triton)
+    jobs: dict[str, tuple[CompileJob, GpuProfile]] = {}
+    for one in asked:
+        if one.job is not None:
+            jobs.setdefault(one.job.key, (one.job, one.gpu))
+    answers: dict[str, Answer] = {}
+    if no_triton:
+        answers = {key: Answer(key, "no-triton", no_triton) for key in jobs}
+    else:
+        for key in jobs:
+            kept = store.get("compiled", f"{triton} {key}")
+            if kept is not None:
+                answers[key] = Answer(**kept)
+    kept_count = len(answers)
+    running = engine.start([pair for key, pair in jobs.items() if key not in answers]) if triton else None
+    collect = _Collector(running, answers, store, triton, len(jobs), progress)
+    estimates = _Estimates(store)
+    pairs: list[tuple[Asked, dict[str, Any] | None]] = []
+    for one in asked:
+        pairs.append((one, estimates.of(one) if one.job is not None else None))
+        collect.ready()
+    collect.rest()
+    rows = [row_of(one, estimated, answers.get(one.job.key) if one.job else None) for one, estimated in pairs]
+    rows.sort(key=lambda row: STATES.index(row.state))
+    return Report(
+        tuple(rows), tuple(problems), triton, no_triton, tuple(gpus), len(answers) - kept_count, kept_count
+    )
+
+
+def _asked(
+    wanted: Wanted, resolver: Resolver, triton: str
+) -> tuple[list[Asked], list[tuple[str, str]], dict[str, None]]:
+    from tritonlint.context import FileWork
+    from tritonlint.targets import choose
+
+    found = discover(wanted.paths, resolver)
+    problems = [(entry.path, entry.reason) for entry in found.problems]
+    asked: list[Asked] = []
+    names: dict[str, None] = {}
+    for path in found.files:
+        try:
+            data = Path(path).read_bytes()
+        except OSError as error:
+            problems.append((path, f"cannot be read: {error.strerror or error}"))
+            continue
+        if not relevant(path, data):
+            continue
+        settings = resolver.for_path(Path(path))
+        if wanted.types:
+            settings = with_overrides(settings, {"default_types": {**wanted.types, **settings.default_types}})
+        targets = choose(settings, Path(path).absolute().parent, wanted.gpus, triton or None)
+        names.update(dict.fromkeys(gpu.name for gpu in targets.gpus))
+        own = list(asked_of(FileWork(path, data, settings, targets)))
+        asked += own if wanted.per_kernel is None else _spread(own, wanted.per_kernel)
+    return asked, problems, names
+
+
+def _spread(asked: Iterable[Asked], limit: int) -> list[Asked]:
+    """At most so many complete ones of each kernel and GPU, spread evenly."""
+    groups: dict[tuple[str, str], list[Asked]] = {}
+    for one in asked:
+        if one.job is not None:
+            groups.setdefault((one.kernel, one.gpu.name), []).append(one)
+    kept: list[Asked] = []
+    for own in groups.values():
+        count = min(limit, len(own))
+        kept += [own[number * len(own) // count] for number in range(count)]
+    return kept
+
+
+class _Collector:
+    """Takes answers as they come and keeps them for the next run."""
+
+    def __init__(
+        self,
+        running: Running | None,
+        answers: dict[str, Answer],
+        store: Store,
+        triton: str,
+        total: int,
+        progress: Progress | None,
+    ) -> None:
+        self._running, self._answers, self._store = running, answers, store
+        self._triton, self._total, self._progress = triton, total, progress
+
+    def ready(self) -> None:
+        if self._running is not None:
+            self._take(self._running.ready())
+
+    def rest(self) -> None:
+        if self._running is not None:
+            self._take(iter(self._running))
+
+    def _take(self, answers: Iterable[Answer]) -> None:
+        for answer in answers:
+            self._answers[answer.key] = answer
+            if answer.lasting:
+                self._store.put("compiled", f"{self._triton} {answer.key}", answer.to_json())
+            if self._progress is not None:
+                self._progress(len(self._answers), self._total)
+
+
+class _Estimates:
+    """Estimates, kept between runs for as long as nothing of the model changes."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._mark = code_digest().hex()
+
+    def of(self, asked: Asked) -> dict[str, Any]:
+        assert asked.job is not None
+        work = asked.work
+        parts = (
+            self._mark,
+            asked.job.key,
+            asked.gpu.model_dump_json(),
+            work.targets.triton_name,
+            *asked.assumptions,
+        )
+        key = hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+        found = self._store.get("estimated", key)
+        if found is None:
+            of = work.model.estimate(asked.plan, asked.candidate, asked.gpu)
+            refused = of.trace is not None and bool(of.trace.errors)
+            estimate = of.estimate.to_json() if of.estimate is not None else None
+            if estimate is not None:
+                estimate["steps"] = []
+            found = {"estimate": estimate, "why": list(of.unknown), "refused": refused}
+            self._store.put("estimated", key, found)
+        return found
