@@ -217,6 +217,31 @@ def test_the_same_condition_twice_is_decided_once() -> None:
     assert known(only(plan).constants["BLOCK"]) == 64
 
 
+def test_a_splat_that_goes_with_one_of_two_kernels() -> None:
+    found = plans(
+        HEAD
+        + """
+@triton.jit
+def tiled(x_ptr, BLOCK: tl.constexpr, BLOCK_K: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, BLOCK) + BLOCK_K, 1.0)
+
+@triton.jit
+def looped(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, BLOCK), 1.0)
+
+def f(x, n, k):
+    block_k = triton.next_power_of_2(k)
+    small = block_k * triton.next_power_of_2(n) <= 65536
+    kernel = tiled if small else looped
+    more = {"BLOCK_K": block_k} if small else {}
+    kernel[(1,)](x, BLOCK=64, **more)
+"""
+    )
+    launches = {plan.kernel.name: plan.launch for plan in found}
+    assert launches["tiled"] is not None and "BLOCK_K" in launches["tiled"].arguments
+    assert launches["looped"] is not None and not launches["looped"].options
+
+
 def test_known_callers_in_the_file() -> None:
     """A helper that is only called with known values is seen with those."""
     plan = launched("""

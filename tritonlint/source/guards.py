@@ -132,13 +132,18 @@ def choose(alternatives: Iterable[tuple[Guards, Any]]) -> Any:
     if all(same(first, value) for _, value in flat[1:]):
         return first
     if len(flat) > MAX_ALTERNATIVES:
-        # Too many conditions to keep apart: each value once, whenever it holds; with too many values, none.
+        # Too many conditions to keep apart: each value once; with too many values, none.
         distinct = {mark(value): value for _, value in flat}
         if len(distinct) > MAX_ALTERNATIVES // 2:
             from tritonlint.source.objects import Symbol
 
             return Symbol(("many", id(flat), len(flat)), "it has too many possible values")
-        return Choice(tuple((NO_GUARDS, value) for value in distinct.values()))
+        picked = next(
+            _next
+        )  # which value it is, is a condition of its own: what hangs on it twice hangs together
+        return Choice(
+            tuple((Guards({picked: place}), value) for place, value in enumerate(distinct.values()))
+        )
     return Choice(tuple(flat))
 
 

@@ -12,7 +12,7 @@ from tritonlint.source.answers import is_amd
 from tritonlint.source.assumptions import Assumptions
 from tritonlint.source.definitions import last_name
 from tritonlint.source.dtypes import DTYPES
-from tritonlint.source.guards import ANYWHERE, NO_GUARDS, Choice, Path, agree, combine, extend
+from tritonlint.source.guards import ANYWHERE, NO_GUARDS, Choice, Path, agree, combine, extend, narrow
 from tritonlint.source.kernel_sources import kernel_source
 from tritonlint.source.kernels import Kernel, Layer
 from tritonlint.source.knowledge import from_knowledge, knowledge, signature_type
@@ -215,7 +215,10 @@ class Planner:
             records[names[place]] = LaunchArgument(
                 names[place], knowledge(interp, value), span, signature_type(interp, value), True
             )
-        for name, value in arguments.keywords.items():
+        for name, anywhere in arguments.keywords.items():
+            value = narrow(anywhere, launch.path)
+            if value is MISSING:  # a splat gives it, but not on the way to this launch
+                continue
             origin = arguments.keyword_origins.get(name)
             span = origin.span if origin is not None and origin.path == module.path else whole
             shown = LaunchArgument(name, knowledge(interp, value), span, signature_type(interp, value))
