@@ -5,6 +5,7 @@ Estimator().estimate(job_of({"file": "gemm.py", "kernel": "gemm", "gpu": "h100",
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,8 @@ class Estimator:
         constant, else with the defaults of the release."""
         gpu = targets.gpus[0]
         plan = _plan(work, gpu, job.kernel)
-        first = plan.candidates[0] if plan.candidates else None
+        matched = _matching(plan, job.constants)
+        first = matched or (plan.candidates[0] if plan.candidates else None)
         parameters = {parameter.name: parameter for parameter in plan.kernel.parameters}
         given = job.constants
         unknown = [name for name in (*given, *job.types, *job.values) if name not in parameters]
@@ -116,21 +118,32 @@ class Estimator:
         if missing:
             raise JobError(f"constants: {', '.join(missing)} not given")
         filled = not job.constants and first is not None
+        # A job that leaves out what the source tells means the launch that is there: its sizes and its grid.
+        there = matched if job.unit_strides and not job.values else None
         options = _options(job, first if filled else None, gpu, targets)
         arguments = arguments_of(
             plan.kernel,
             constants=constants,
             types={**(first.types if first is not None else {}), **job.types},
             values={
-                **(first.values if filled and first is not None else {}),
+                **(there.values if there is not None else {}),
                 **{name: Known(value) for name, value in job.values.items()},
             },
             defaults=work.settings.default_types,
             divisible=job.divisible_by_16,
             unit_strides=job.unit_strides,
         )
-        grid = job.grid or (known_grid(first) if filled and first is not None else None)
+        grid = job.grid or (known_grid(there) if there is not None else None)
         return Launch(plan.kernel, constants, arguments, options, grid, tuple(assumptions))
+
+
+def _matching(plan: LaunchPlan, constants: Mapping[str, Any]) -> Candidate | None:
+    """The first candidate with these constants, if any."""
+    for candidate in plan.candidates:
+        own = candidate.constants
+        if all(name in own and own[name] == Known(value) for name, value in constants.items()):
+            return candidate
+    return None
 
 
 def _plan(work: FileWork, gpu: GpuProfile, kernel: str) -> LaunchPlan:

@@ -165,3 +165,21 @@ def test_rules_explain_themselves(folder: Path) -> None:
     assert len(tritonlint("rule", "--output-format", "json", cwd=folder).json) > 40
     wrong = tritonlint("rule", "TL1O1", cwd=folder)
     assert wrong.status == 2 and "did you mean " in wrong.err and "TL101" in wrong.err
+
+
+def test_an_estimate_takes_sizes_and_grid_from_the_launch_in_the_file() -> None:
+    """The launch that the file assumes, under one of the configs of its list, named by --set."""
+    root = Path(__file__).parents[2]
+    sets = [
+        part for pair in ("BLOCK_M=128", "BLOCK_N=128", "BLOCK_K=64", "GROUP_M=8") for part in ("--set", pair)
+    ]
+    done = tritonlint(
+        "estimate", "examples/gemm.py::gemm", "--gpu", "rtx3070", *sets, "--num-stages", "3", cwd=root
+    )
+    assert (
+        "waves: 1,024 programs / 46 per wave = 23 waves, last wave 12/46 = 26%, efficiency 96.8%" in done.out
+    )
+    other = tritonlint(
+        "estimate", "examples/gemm.py::gemm", "--gpu", "rtx3070", *sets, "--set", "M=1024", cwd=root
+    )
+    assert "the grid is not known" in other.out
