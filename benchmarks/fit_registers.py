@@ -46,7 +46,8 @@ TERMS = {
     "wgmma": (*COMMON, *READ),
     "tcgen05": ("one", "peak", "held", "loop_addresses"),
 }
-NEED = [field.name for field in dataclasses.fields(model.Need)]
+# What is surely held is no term of the model: it only says which spills are certain.
+NEED = [field.name for field in dataclasses.fields(model.Need) if field.name != "surely_held"]
 COLUMNS = ["group", "kernel", "arch", "release", "warps", *NEED, "regs", "spill", "ctas_per_sm", "shared"]
 
 
@@ -95,7 +96,7 @@ def needs_of(path: str) -> list[dict[str, Any]]:
 
 
 def need_of_row(row: dict[str, Any]) -> model.Need:
-    return model.Need(**{name: row[name] for name in NEED})
+    return model.Need(**{name: row[name] for name in NEED}, surely_held=row["held"])
 
 
 def limit_of(row: dict[str, Any]) -> int:

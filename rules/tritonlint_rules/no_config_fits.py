@@ -8,7 +8,6 @@ from tritonlint.finding import Certainty, Finding, Related
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
-from tritonlint_rules.support.exceeded import narrower_fits
 from tritonlint_rules.support.nearest import nearest_fit
 from tritonlint_rules.support.places import of_config, of_tuning
 from tritonlint_rules.support.say import bytes_text, config_text, kilobytes
@@ -22,6 +21,7 @@ from tritonlint_rules.support.survey import (
     never_runs,
     overruns,
 )
+from tritonlint_rules.support.widths import narrower_fits
 
 CODE, NAME = "TL104", "no-config-fits"
 

@@ -19,6 +19,7 @@ from tritonlint_rules.support.survey import (
     lower,
     never_runs,
 )
+from tritonlint_rules.support.widths import narrower_spills
 
 CODE, NAME = "TL502", "register-spill"
 
@@ -58,7 +59,7 @@ def _draft(context: Context, spilling: list[Entry], of: int) -> Draft:
         message += f"about {estimate.registers} registers a thread, of {most}"
     if of > 1:
         message = f"{len(spilling)} of {of} configs: {message}"
-    severity: Severity = "warning" if certain and not _asked_for(entry) else "info"
+    severity: Severity = "warning" if certain and not _asked_for(entry) and _large(context, entry) else "info"
     return Draft(
         place=entry.place,
         severity=severity,
@@ -73,27 +74,38 @@ def _draft(context: Context, spilling: list[Entry], of: int) -> Draft:
 
 
 def _asked_for(entry: Entry) -> bool:
-    """maxnreg below what is needed is a choice: occupancy for spills."""
-    return known_int(entry.of.candidate.maxnreg) is not None
+    """maxnreg below what is needed is a choice: occupancy for spills. An entry of a tuned file has won against others
+    that spill less."""
+    won = entry.of.candidate.config is not None and not entry.in_list
+    return won or known_int(entry.of.candidate.maxnreg) is not None
+
+
+def _large(context: Context, entry: Entry) -> bool:
+    """Whether it would spill whatever the types are: the accumulators alone go over, or the values do with narrow
+    elements as well."""
+    return bool(_held(entry)) or narrower_spills(context, entry)
 
 
 def _held(entry: Entry) -> str:
-    """ "the 128x256 accumulator alone takes 256 registers a thread with num_warps=4": the largest of the
-    dots."""
+    """ "the 128x256 accumulator alone takes 256 a thread with num_warps=4", where that is what goes over."""
+    registers, tile = _largest_accumulator(entry)
+    if registers <= entry.gpu.registers_per_thread_max:
+        return ""
+    warps = known_int(entry.of.candidate.num_warps)
+    return f"the {tile} accumulator alone takes {registers} a thread with num_warps={warps}"
+
+
+def _largest_accumulator(entry: Entry) -> tuple[int, str]:
+    """Registers a thread of the largest accumulator that is kept in registers, and its tile; 0 where there is none."""
     estimate = entry.of.estimate
     compiled = estimate.compiled
-    if compiled is None:
-        return ""
     best: tuple[int, str] = (0, "")
-    for dot in compiled.dots:
+    for dot in compiled.dots if compiled is not None else ():
         words = 2 if dot.accumulator in ("fp64", "i64") else 1
         each = dot.m * dot.n * max(1, dot.batch) * words // max(1, estimate.threads)
         if dot.tensor_cores != "tcgen05" and each > best[0]:
             best = (each, f"{dot.m}x{dot.n}")
-    if best[0] * 2 < entry.gpu.registers_per_thread_max:
-        return ""
-    warps = known_int(entry.of.candidate.num_warps)
-    return f"the {best[1]} accumulator alone takes {best[0]} a thread with num_warps={warps}"
+    return best
 
 
 def _help(context: Context, entry: Entry) -> str | None:

@@ -66,8 +66,10 @@ def _written_for(context: Context, option: str) -> bool:
 
 
 def _of_configs(context: Context, plan: LaunchPlan, gpu: GpuProfile) -> Iterator[Draft]:
-    if plan.tuning is None or (plan.tuning.tuned_file and not plan.kernel.name):
-        return  # what becomes of a tuned file's entries is up to the program that reads it
+    if plan.tuning is None:
+        return
+    if plan.tuning.tuned_file and not (plan.kernel.name and "gpu" in plan.assumed):
+        return  # for what program, or for what GPU, is not known
     parameters = {parameter.name for parameter in plan.kernel.parameters}
     accepted = config_keywords(context.triton)
     known = options(gpu.vendor, context.triton)
@@ -165,6 +167,17 @@ RULE = Rule(
         samples.miss(
             '"""Kernels for ROCm."""\n\n' + samples.launched_scale("BLOCK=1024, waves_per_eu=2"),
             "the file is for AMD's GPUs",
+        ),
+        samples.miss(
+            samples.launched_scale("**tile")
+            .replace("scale[", "kernel[")
+            .replace(
+                "def run(x, y, n):\n",
+                "@triton.jit\ndef copy(x_ptr, y_ptr, n):\n    tl.store(y_ptr, tl.load(x_ptr))\n\n\n"
+                "def run(x, y, n):\n    tiled = n > 64\n    kernel = scale if tiled else copy\n"
+                '    tile = {"BLOCK": 1024} if tiled else {}\n',
+            ),
+            "which kernel it is goes with what is given",
         ),
         samples.miss(
             samples.launched_scale("BLOCK=1024, **more").replace(

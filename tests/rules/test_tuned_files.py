@@ -45,5 +45,16 @@ def test_what_an_unknown_program_does_with_its_entries_is_its_own_affair(option:
     assert codes("4090.json", {"GEMV": {"(1, 64)": ENTRY | {option: 0}}}) == []
 
 
+def test_options_of_a_gpu_that_is_not_known_are_not_judged_on_another() -> None:
+    name = "E=128,N=512,device_name=AMD_Radeon_R9700,dtype=fp8_w8a8,block_shape=[128,128].json"
+    assert codes(name, {"1": ENTRY | {"waves_per_eu": 2}}) == []
+
+
+def test_a_tuned_entry_that_spills_has_won_all_the_same() -> None:
+    name = "N=24576,K=7168,device_name=NVIDIA_L20,dtype=fp8_w8a8,block_shape=[128,128].json"
+    large = {"BLOCK_SIZE_M": 128, "BLOCK_SIZE_N": 128, "BLOCK_SIZE_K": 128, "num_warps": 4, "num_stages": 2}
+    assert codes(name, {"2048": ENTRY | large}) == []
+
+
 def test_the_kernels_that_are_known_take_no_foreign_option() -> None:
     assert codes(MOE, {"1": ENTRY | {"waves_per_eu": 2}}) == [("TL207", "error")]

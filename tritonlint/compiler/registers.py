@@ -48,6 +48,10 @@ _BARRIERS = frozenset(
         "ttng.tmem_load",
     }
 )
+# Each element of the result is a wider form of one element of the operand: the assembler may wait with it.
+_WIDENINGS = frozenset(
+    {"arith.extf", "arith.extsi", "arith.extui", "arith.sitofp", "arith.uitofp", "tt.fp_to_fp"}
+)
 _LOOPS = frozenset({"scf.for", "scf.while"})
 _DOTS = frozenset({"tt.dot", "tt.dot_scaled", "ttng.warp_group_dot"})
 _TCGEN05 = frozenset({"ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled"})
@@ -68,6 +72,7 @@ class Need:
     peak: int  # the most words of data (not of addresses) that are live at once
     loop_peak: int  # the same inside loops
     held: int  # the most words of data that are live across an operation that needs all elements at once
+    surely_held: int  # the same where a value that is only widened is kept as it was before
     addresses: int  # the most words of pointers and index tensors that are live at once, one per access
     loop_addresses: int  # the same inside loops
     accumulator: int  # of the largest dot whose accumulator is in registers
@@ -82,6 +87,7 @@ def need_of(graph: Graph) -> Need:
     ops = numbering.ops
     size = len(ops) + 1
     data = [0] * (size + 1)
+    saved = [0] * (size + 1)  # words of data that need not be kept, since they can be widened later
     address = [0] * (size + 1)
     born = [0] * (size + 1)
     family: Family = "none"
@@ -137,11 +143,15 @@ def need_of(graph: Graph) -> Need:
             data[start] += words
             data[end] -= words
             born[start] += words
+            wider = words - _before_widening(root, words)
+            saved[start] += wider
+            saved[end] -= wider
     looped = _in_loops(numbering, size)
-    peak = held = loop_peak = most = loop_most = live = pointers = 0
+    peak = held = sure = loop_peak = most = loop_most = live = spared = pointers = 0
     for position in range(size):
-        before = live
+        before, least = live, live - spared
         live += data[position]
+        spared += saved[position]
         pointers += address[position]
         peak = max(peak, live)
         most = max(most, pointers)
@@ -150,13 +160,16 @@ def need_of(graph: Graph) -> Need:
             loop_most = max(loop_most, pointers)
         if position < len(ops) and ops[position].name in _BARRIERS:
             held = max(held, live - born[position])
+            sure = max(sure, live - spared - born[position])
         elif position < len(ops) and _is_back_edge(ops[position]):
             held = max(held, before)
+            sure = max(sure, least)
     return Need(
         family=family,
         peak=peak,
         loop_peak=loop_peak,
         held=held,
+        surely_held=sure,
         addresses=most,
         loop_addresses=loop_most,
         accumulator=accumulator,
@@ -164,6 +177,15 @@ def need_of(graph: Graph) -> Need:
         operands=operands,
         scalars=len(graph.body.args),
     )
+
+
+def _before_widening(value: GValue, words: int) -> int:
+    """The words of what a value was widened from; its own where it was not."""
+    op = value.op
+    while op is not None and op.name in _WIDENINGS and op.operands[0].is_tensor:
+        words = min(words, _words(op.operands[0]) or words)
+        op = op.operands[0].op
+    return words
 
 
 def _is_back_edge(op: GOp) -> bool:
@@ -318,7 +340,7 @@ def from_need(need: Need, options: Options, target: Target) -> Estimate:
     low = wanted * model["low"]
     high = wanted * model["high"]
     limit = register_limit(options)
-    certain = max(need.held, need.accumulator) > limit
+    certain = max(need.surely_held, need.accumulator) > limit
     likely = wanted > model["spills_from"] * limit
     spills: Spills = "certain" if certain else "likely" if likely else "no"
     if spills == "certain":

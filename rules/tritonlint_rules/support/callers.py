@@ -180,8 +180,8 @@ def bound_again(source: str, name: str) -> bool:
 
 
 def several_kernels(source: str, call: ast.Call, kernel: str) -> bool:
-    """Whether the launched name is bound more than once in its function: which kernel it is may then go
-    with other values that are not known here."""
+    """Whether the launched name may stand for several kernels: bound more than once in its function, or by a
+    choice. Which kernel it is may then go with other values that are not known here."""
     target = call.func.value if isinstance(call.func, (ast.Subscript, ast.Attribute)) else call.func
     if not isinstance(target, ast.Name) or target.id == kernel:
         return not isinstance(target, (ast.Name, ast.Attribute))
@@ -190,7 +190,9 @@ def several_kernels(source: str, call: ast.Call, kernel: str) -> bool:
         return False
     bound = _bindings(function).get(target.id, ())
     given = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-    return len(bound) > 1 or any(argument.arg == target.id for argument in given)
+    if len(bound) > 1 or any(argument.arg == target.id for argument in given):
+        return True
+    return bool(bound) and not isinstance(bound[0][1], (ast.Name, ast.Attribute, ast.Call))
 
 
 def argument(call: ast.Call, names: list[str], name: str) -> ast.expr | None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonlint.arguments import kernel_uses
 from tritonlint.finding import Certainty, Fix, Related
 from tritonlint.rule import Context
 from tritonlint_rules.support.drafts import Draft, config_values
@@ -20,11 +19,9 @@ from tritonlint_rules.support.survey import (
     by_place,
     certainty,
     only_some,
-    overruns,
     worst,
 )
-
-_BYTE_TYPES = ("*fp8e5", "*i8")  # such as every target has, for sums in floating point and in integers
+from tritonlint_rules.support.widths import narrower_fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +88,3 @@ def excesses(context: Context, resource: Resource) -> Iterator[Excess]:
             over = [one for group in groups if (one := worst(group, resource)) is not None]
             if over:
                 yield Excess(context, tuple(over), len(groups))
-
-
-def narrower_fits(context: Context, entry: Entry, resource: Resource) -> bool:
-    """Whether the launch would fit if operands whose type nobody gives had one byte an element, where the kernel
-    treats them as quantised (it scales their product). That they have two bytes is then no more than a default."""
-    if resource == "threads":
-        return False
-    given = entry.of.candidate.types
-    launch = entry.plan.launch
-    shown = {name for name, one in (launch.arguments.items() if launch else ()) if one.tensor_type}
-    open_types = sorted(kernel_uses(entry.plan.kernel).quantised - set(given) - shown)
-    for text in _BYTE_TYPES if open_types else ():
-        of = context.retry(entry.of, {}, dict.fromkeys(open_types, text))
-        if of.estimate is not None and not any(
-            one.resource == resource for one in overruns(Entry(entry.gpu, entry.plan, of))
-        ):
-            return True
-    return False

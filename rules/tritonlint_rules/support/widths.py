@@ -1,0 +1,43 @@
+"""What a finding owes to the width of pointers whose type nobody gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tritonlint.arguments import kernel_uses
+from tritonlint.rule import Context
+from tritonlint_rules.support.survey import Entry, Resource, overruns
+
+_BYTE_TYPES = ("*fp8e5", "*i8")  # such as every target has, for sums in floating point and in integers
+
+
+def untyped(entry: Entry, names: Iterable[str]) -> list[str]:
+    """Those of the pointers whose type neither a comment nor the launch shows."""
+    launch = entry.plan.launch
+    shown = {name for name, one in (launch.arguments.items() if launch else ()) if one.tensor_type}
+    return sorted(set(names) - set(entry.of.candidate.types) - shown)
+
+
+def narrower_fits(context: Context, entry: Entry, resource: Resource) -> bool:
+    """Whether the launch would fit if operands of no given type had one byte an element, where the kernel treats
+    them as quantised (it scales their product). That they have two bytes is then no more than a default."""
+    if resource == "threads":
+        return False
+    names = untyped(entry, kernel_uses(entry.plan.kernel).quantised)
+    for text in _BYTE_TYPES if names else ():
+        of = context.retry(entry.of, {}, dict.fromkeys(names, text))
+        if of.estimate is not None and not any(
+            one.resource == resource for one in overruns(Entry(entry.gpu, entry.plan, of))
+        ):
+            return True
+    return False
+
+
+def narrower_spills(context: Context, entry: Entry) -> bool:
+    """Whether registers still spill for certain if every pointer of no given type is to two bytes an element."""
+    uses = kernel_uses(entry.plan.kernel)
+    names = untyped(entry, set(uses.pointers) - uses.indices)
+    if not names:
+        return True
+    of = context.retry(entry.of, {}, dict.fromkeys(names, "*bf16"))
+    return of.estimate is not None and of.estimate.spills == "certain"
