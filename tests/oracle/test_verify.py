@@ -242,3 +242,25 @@ def test_the_cubin_reader_says_what_cuobjdump_says(tmp_path: Path) -> None:
     assert len(found) == 3, done.stderr
     assert all(told == mine for told, mine in found)
     assert any(spills for _, (_, spills) in found)
+
+
+def test_packages_are_imported_as_such(tmp_path: Path) -> None:
+    """Relative imports; an `__init__` that needs more than the kernels do; a package below a folder without one."""
+    for folder, init in (("plain", ""), ("heavy", "import no_such_module\n"), ("outer/inner", None)):
+        place = tmp_path / folder
+        place.mkdir(parents=True)
+        if init is not None:
+            (place / "__init__.py").write_text(init, encoding="utf-8")
+        (place / "sizes.py").write_text("BLOCK = 128\n", encoding="utf-8")
+        source = "outer.inner.sizes" if init is None else ".sizes"
+        text = GOOD.replace("import torch\n", f"import torch\nfrom {source} import BLOCK\n")
+        (place / f"in_{folder.split('/')[0]}.py").write_text(
+            text.replace("BLOCK=128", "BLOCK=BLOCK"), encoding="utf-8"
+        )
+    done = verify(tmp_path, ".", "--gpu", "a100")
+    found = rows(done)
+    assert {name: row["reason"] for name, row in found.items()} == {
+        "in_plain.py": "",
+        "in_heavy.py": "",
+        "in_outer.py": "",
+    }

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     "--type", "types", multiple=True, metavar="NAME=TYPE", help="The type of arguments that nothing tells."
 )
 @click.option(
+    "--set", "sets", multiple=True, metavar="NAME=VALUE", help="A constant of which nothing tells the value."
+)
+@click.option(
     "--python", metavar="F", help="The Python whose Triton compiles (default: the one that runs this)."
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many compile at the same time.")
@@ -40,6 +43,7 @@ def command(
     paths: tuple[str, ...],
     gpus: tuple[str, ...],
     types: tuple[str, ...],
+    sets: tuple[str, ...],
     python: str | None,
     jobs: int | None,
     per_kernel: int | None,
@@ -59,9 +63,10 @@ def command(
     if os.name != "posix" or not hasattr(os, "fork"):
         raise CommandError("verify needs an operating system with fork, such as Linux")
     from tritonlint.cli.estimate import pair
-    from tritonlint.jobs import JobError, check_type
+    from tritonlint.jobs import JobError, check_type, constant
     from tritonlint.result_cache import cache_folder
     from tritonlint.settings import Resolver
+    from tritonlint.source.comments import parse_value
     from tritonlint.targets import named_gpu, own_profiles
     from tritonlint.verify.engine import Engine, Interpreter, Limits
     from tritonlint.verify.run import Wanted, verify
@@ -71,6 +76,7 @@ def command(
         given = {name: check_type(name, text) for name, text in (pair(text, "--type") for text in types)}
     except JobError as error:
         raise CommandError(str(error)) from None
+    constants = {name: constant(parse_value(text)) for name, text in (pair(text, "--set") for text in sets)}
     resolver = Resolver()
     for name in gpus:
         named_gpu(name, own_profiles(resolver.for_path(Path(paths[0]))))
@@ -79,7 +85,9 @@ def command(
     engine = Engine(Interpreter(python or sys.executable), jobs or os.cpu_count() or 1, limits)
     try:
         with engine, _Bar() as bar:
-            report = verify(Wanted(paths, gpus, given, per_kernel), resolver, engine, store, bar.tell)
+            report = verify(
+                Wanted(paths, gpus, given, constants, per_kernel), resolver, engine, store, bar.tell
+            )
     finally:
         store.close()
     _write(report, output_format, output_file)

@@ -18,8 +18,10 @@ from tritonlint.launch_model import Launch, known_options, unknown_constants, wh
 from tritonlint.matrix import config_of, line_of
 from tritonlint.source.sites import Candidate, KernelSource, LaunchPlan, ModuleRef
 from tritonlint.source.values import DType, Known, Unknown
+from tritonlint.verify.completed import completed
 
-_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+_LAUNCH_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+_COMBINATIONS = 8  # of values that are possible: enough to see each once or twice
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,9 @@ class Asked:
     why: str = ""
 
 
-def asked_of(work: FileWork) -> Iterator[Asked]:
-    """Everything of one file, in its order; the same launch twice is asked for once."""
+def asked_of(work: FileWork, sets: Mapping[str, Any] | None = None) -> Iterator[Asked]:
+    """Everything of one file, in its order; the same launch twice is asked for once. `sets` are values for constants
+    that nothing tells (completed.py)."""
     sources = _Sources()
     seen: set[tuple[Any, ...]] = set()
     for context in work.contexts():
@@ -77,25 +80,25 @@ def asked_of(work: FileWork) -> Iterator[Asked]:
             plan = context.plan_on(gpu)
             if plan.launch is None and plan.tuning is None and not plan.assumed:
                 continue  # nothing in the file launches it: most such functions are called by kernels
-            for candidate in plan.candidates:
-                one = _asked(work, plan, candidate, gpu, sources)
-                shown = json.dumps(one.config, sort_keys=True, default=str)
-                mark = (
-                    gpu.name,
-                    one.job.key if one.job is not None else one.why,
-                    one.kernel,
-                    shown,
-                    one.line,
-                )
-                if mark not in seen:
-                    seen.add(mark)
-                    yield one
+            for given in plan.candidates:
+                for candidate, chosen in completed(plan.kernel, given, sets or {}):
+                    one = _asked(work, plan, candidate, chosen, gpu, sources)
+                    shown = json.dumps(one.config, sort_keys=True, default=str)
+                    mark = (gpu.name, one.job.key if one.job else one.why, one.kernel, shown, one.line)
+                    if mark not in seen:
+                        seen.add(mark)
+                        yield one
 
 
 def _asked(
-    work: FileWork, plan: LaunchPlan, candidate: Candidate, gpu: GpuProfile, sources: _Sources
+    work: FileWork,
+    plan: LaunchPlan,
+    candidate: Candidate,
+    chosen: Mapping[str, Any],
+    gpu: GpuProfile,
+    sources: _Sources,
 ) -> Asked:
-    config = config_of(candidate)
+    config = {**config_of(candidate), **chosen}
     line = line_of(candidate, plan)
 
     def made(job: CompileJob | None, why: str = "", assumptions: tuple[str, ...] = ()) -> Asked:
@@ -128,7 +131,7 @@ def compile_job(launch: Launch, arch: str, sources: _Sources | None = None) -> C
     kernel, options = launch.kernel, launch.options
     specs, more = arguments_of_defaults(kernel, launch.arguments, launch.constants)
     constants = {name: encoded(name, value) for name, value in {**launch.constants, **more}.items()}
-    given = {name: getattr(options, name) for name in _OPTIONS}
+    given = {name: getattr(options, name) for name in _LAUNCH_OPTIONS}
     given = {name: value for name, value in given.items() if value is not None}
     given.update({name: plain_option(name, value) for name, value in options.extra.items()})
     types = {name: spec.type for name, spec in specs.items()}

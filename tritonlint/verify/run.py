@@ -41,11 +41,13 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to verify and how. `types` hold for arguments of which nothing else tells the type."""
+    """What to verify and how. `types` hold for arguments of which nothing else tells the type,
+    `sets` for constants of which nothing tells the value."""
 
     paths: Sequence[str]
     gpus: Sequence[str] = ()
     types: dict[str, str] = field(default_factory=dict)
+    sets: dict[str, Any] = field(default_factory=dict)
     per_kernel: int | None = None
 
 
@@ -110,7 +112,7 @@ def _asked(
             settings = with_overrides(settings, {"default_types": {**wanted.types, **settings.default_types}})
         targets = choose(settings, Path(path).absolute().parent, wanted.gpus, triton or None)
         names.update(dict.fromkeys(gpu.name for gpu in targets.gpus))
-        own = list(asked_of(FileWork(path, data, settings, targets)))
+        own = list(asked_of(FileWork(path, data, settings, targets), wanted.sets))
         asked += own if wanted.per_kernel is None else _spread(own, wanted.per_kernel)
     return asked, problems, names
 

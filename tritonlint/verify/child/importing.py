@@ -16,28 +16,67 @@ class KernelNotFound(Exception):
 
 def import_file(path: str) -> types.ModuleType:
     """The module of a file. A package's own `__init__` runs first, as in every import; where that fails (it may need
-    more than the kernels do) the file is imported below empty packages. Raises whatever the import raises."""
+    more than the kernels do) the file is imported below empty packages, and where it asks for a package by the name of
+    a folder above it, from there. Raises what the first import raises."""
     path = os.path.abspath(path)
     root, parents, stem = _place(path)
+    first: BaseException | None = None
+    for way in (_whole, _below_empty_packages, _from_above):
+        before = set(sys.modules)
+        try:
+            return way(path, root, parents, stem, first)
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            first = first or error
+            for name in set(sys.modules) - before:
+                if not parents or name.split(".")[0] == parents[0]:
+                    sys.modules.pop(name, None)
+    assert first is not None
+    raise first
+
+
+class _NotThisWay(Exception):
+    """There is nothing to try."""
+
+
+def _whole(
+    path: str, root: str, parents: list[str], stem: str, first: BaseException | None
+) -> types.ModuleType:
     if root not in sys.path:
         sys.path.insert(0, root)
-    if not parents:
-        return _load(stem, path)
-    before = set(sys.modules)
-    try:
+    if parents:
         importlib.import_module(".".join(parents))
-        return _load(".".join((*parents, stem)), path)
-    except BaseException as first:
-        if isinstance(first, KeyboardInterrupt):
-            raise
-        for name in set(sys.modules) - before:
-            if name.split(".")[0] == parents[0]:
-                del sys.modules[name]
-        try:
-            _empty_packages(root, parents)
-            return _load(".".join((*parents, stem)), path)
-        except BaseException as second:
-            raise second from first
+    return _load(".".join((*parents, stem)), path)
+
+
+def _below_empty_packages(
+    path: str, root: str, parents: list[str], stem: str, first: BaseException | None
+) -> types.ModuleType:
+    if not parents:
+        raise _NotThisWay
+    folder = root
+    for depth, name in enumerate(parents, 1):
+        folder = os.path.join(folder, name)
+        package = types.ModuleType(".".join(parents[:depth]))
+        package.__path__ = [folder]
+        sys.modules[package.__name__] = package
+    return _load(".".join((*parents, stem)), path)
+
+
+def _from_above(
+    path: str, root: str, parents: list[str], stem: str, first: BaseException | None
+) -> types.ModuleType:
+    wanted = (getattr(first, "name", None) or "").split(".")[0]
+    folder = os.path.dirname(path)
+    names: list[str] = []
+    while wanted and folder != os.path.dirname(folder):
+        folder, name = os.path.split(folder)
+        names.insert(0, name)
+        if name == wanted:
+            sys.path.insert(0, folder)
+            return _load(".".join((*names, stem)), path)
+    raise _NotThisWay
 
 
 def _place(path: str) -> tuple[str, list[str], str]:
@@ -73,15 +112,6 @@ def _load(name: str, path: str) -> types.ModuleType:
         sys.modules.pop(name, None)
         raise
     return module
-
-
-def _empty_packages(root: str, parents: list[str]) -> None:
-    folder = root
-    for depth, name in enumerate(parents, 1):
-        folder = os.path.join(folder, name)
-        package = types.ModuleType(".".join(parents[:depth]))
-        package.__path__ = [folder]
-        sys.modules[package.__name__] = package
 
 
 def kernel_of(module: types.ModuleType, name: str, first_line: int, last_line: int) -> Any:
