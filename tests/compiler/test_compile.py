@@ -21,11 +21,13 @@ from tritonlint.source.sites import KernelSource, Platform
 
 DATA = Path(__file__).parent.parent / "data"
 ROWS = [json.loads(line) for line in (DATA / "compiled_rows.jsonl").read_text().splitlines()]
+MECHANISMS = [json.loads(line) for line in (DATA / "mechanism_rows.jsonl").read_text().splitlines()]
 
 
 @cache
 def kernels(arch: str, version: tuple[int, int]) -> dict[str, KernelSource]:
-    found = plans(parse_file(read(DATA / "compiled_kernels.py")), Platform(arch, version))
+    files = [DATA / "compiled_kernels.py", DATA / "mechanism_kernels.py"]
+    found = [plan for file in files for plan in plans(parse_file(read(file)), Platform(arch, version))]
     return {plan.kernel.name: plan.kernel for plan in found}
 
 
@@ -61,6 +63,15 @@ def test_bytes_are_those_of_the_real_release(row: dict[str, Any]) -> None:
         assert found.warps == row["num_warps_out"]
     if row.get("tmem") is not None and found.shared_exact:
         assert found.tensor_memory_columns == row["tmem"]
+
+
+@pytest.mark.parametrize("row", MECHANISMS, ids=name_of)
+def test_each_mechanism_is_exact(row: dict[str, Any]) -> None:
+    """Kernels that come out wrong without one mechanism: to the byte, and claimed to be."""
+    found = answer(row)
+    assert (found.shared_bytes, found.shared_exact, found.reasons) == (row["shared"], True, ())
+    assert found.warps == row["num_warps_out"]
+    assert found.tensor_memory_columns == (row.get("tmem") or 0)
 
 
 PRODUCT = next(row for row in ROWS if row["kernel"] == "mmc" and row["v"] == "3.9.0" and row.get("cc") == 80)

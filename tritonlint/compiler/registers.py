@@ -115,6 +115,9 @@ def need_of(graph: Graph) -> Need:
         if op.name in _VIEWS:
             source = op.operands[0]
             meet(op.result, roots.get(source, source))
+        elif op.name == "ttng.warp_group_dot_wait":
+            for source, result in zip(op.operands, op.results, strict=True):
+                meet(result, roots.get(source, source))
         else:
             for result in op.results:
                 meet(result, result)

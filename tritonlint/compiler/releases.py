@@ -158,6 +158,8 @@ class Release:
     pipeline_roots: tuple[str, ...] = ()  # operations besides dots from which loads are looked for
     pipeline_extra_buffer: Literal["matrix_layout", "wgmma"] = "matrix_layout"  # which loads get one more
     operands_by_lanes: bool = False  # layouts whose lanes lie as in an operand count as operands
+    wgmma_waits: bool = False  # waits for wgmma hold the memory that products read
+    wgmma_in_two_pieces: bool = False  # a product with A in registers is cut in two, else by instruction
     late_use_needs_buffer: bool = False  # a use in a later cluster counts as one stage later
     tma_stage_multiple: bool = False  # a descriptor load's stage must be a multiple of 128 bytes
     tcgen05_flag_through_loop: bool = (
@@ -304,6 +306,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "pipeline_roots": ("ttng.tmem_store",),
         "pipeline_extra_buffer": "wgmma",
         "peels_tcgen05_epilogue": True,
+        "wgmma_waits": True,
         "carried_share_cluster": False,
     }),
     (3, 5, {
@@ -350,6 +353,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 7, {
         "axis_clamps_sums": True,
+        "wgmma_in_two_pieces": True,
         "scan_drops_copies": True,
         "hoisting_is_weighed": True,
         "existing_values": "end_slices",

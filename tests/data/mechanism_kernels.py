@@ -1,0 +1,26 @@
+"""Small kernels, each of which needs one mechanism of the compiler to come out right.
+
+The truth in mechanism_rows.jsonl is that of the real release.
+"""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def state_scan(c_ptr, s_ptr, a_ptr, d_ptr, x_ptr, o_ptr, n,
+               BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, BS: tl.constexpr):
+    """A product before the loop starts the accumulator; in the loop the left operand is scaled in registers."""
+    rows = tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    states = tl.arange(0, BS)
+    c = tl.load(c_ptr + rows[:, None] * BS + states[None, :])
+    s = tl.load(s_ptr + states[:, None] * BN + columns[None, :])
+    acc = tl.dot(c, s)
+    steps = tl.arange(0, BK)
+    for k in range(0, n, BK):
+        a = tl.load(a_ptr + rows[:, None] * n + (k + steps)[None, :]).to(tl.float32)
+        a *= tl.load(d_ptr + k + steps)[None, :]
+        x = tl.load(x_ptr + (k + steps)[:, None] * BN + columns[None, :])
+        acc += tl.dot(a.to(x_ptr.dtype.element_ty), x)
+    tl.store(o_ptr + rows[:, None] * BN + columns[None, :], acc)
