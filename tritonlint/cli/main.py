@@ -21,8 +21,10 @@ COMMANDS = {
     "configs": "List every autotune list and launch with the values that it resolves to.",
     "estimate": "What one launch costs on one GPU, with each step of the arithmetic.",
     "gpus": "The GPU profiles, with the source of each number.",
+    "init": "Write a settings file with the GPUs found or asked for.",
     "matrix": "Every config against every GPU.",
     "rule": "Explain a rule.",
+    "schema": "The JSON Schema of the settings or of a report.",
     "server": "The language server, on standard input and output.",
     "verify": "The same numbers from the real compiler; no GPU needed.",
 }
