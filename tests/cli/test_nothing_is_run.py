@@ -31,8 +31,10 @@ ARGUMENTS: dict[str, list[list[str]]] = {
     "configs": [["configs", "."]],
     "estimate": [["estimate", "tuned.py::add", "--gpu", "h100"], ["estimate", "--batch", "jobs.jsonl"]],
     "gpus": [["gpus"], ["gpus", "--detect"]],
+    "init": [["init", "new"]],
     "matrix": [["matrix", "."]],
     "rule": [["rule"], ["rule", "TL101"]],
+    "schema": [["schema", "settings"], ["schema", "report"]],
     "server": [["server"]],
 }  # fmt: skip
 
@@ -48,6 +50,7 @@ def project(tmp_path: Path) -> Path:
         "[tool.tritonlint]\nconfig-functions = ['helper.add']\n", encoding="utf-8"
     )
     job = {"file": "tuned.py", "kernel": "add", "gpu": "h100"}
+    (tmp_path / "new").mkdir()
     (tmp_path / "jobs.jsonl").write_text(json.dumps(job) + "\n", encoding="utf-8")
     return tmp_path
 
