@@ -39,6 +39,7 @@ class Settings:
     baseline: str | None = None
     required_version: str | None = None
     require_reasons: bool = False
+    github_annotations: bool = False
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     path: Path | None = None  # the settings file
     origins: Mapping[str, str] = field(

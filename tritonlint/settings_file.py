@@ -214,6 +214,10 @@ KEYS: Mapping[str, Key] = {
         _version, {"type": "string"}, "The tritonlint that the project asks for, as `\">=0.2\"`."
     ),
     "require-reasons": Key(_bool, {"type": "boolean"}, "A suppression must say why."),
+    "github-annotations": Key(
+        _bool, {"type": "boolean"},
+        "In GitHub Actions, print annotations beside the output asked for, on standard error.",
+    ),
     "profiles": Key(
         _profiles, {"type": "object", "additionalProperties": {"type": "object"}},
         "GPUs of your own, name to a table: `base` (a known GPU or target) and the numbers that differ.",

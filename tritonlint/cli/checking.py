@@ -16,7 +16,7 @@ from tritonlint.cli.options import counted
 from tritonlint.cli.progress import Progress
 from tritonlint.finding import SEVERITIES, Finding, Severity
 from tritonlint.lint_many import Report, lint_paths
-from tritonlint.settings import Resolver
+from tritonlint.settings import Resolver, Settings
 
 if TYPE_CHECKING:
     from tritonlint.cli.check import Options
@@ -39,6 +39,7 @@ def run(options: Options, resolver: Resolver) -> int:
         return _write_baseline(report, options.write_baseline)
     report = _baseline(report, options, resolver)
     _write(report, options)
+    _annotate(report, options, resolver)
     return status(report, options.fail_on)
 
 
@@ -248,11 +249,16 @@ def _baseline(report: Report, options: Options, resolver: Resolver) -> Report:
 def _baseline_path(options: Options, resolver: Resolver) -> Path | None:
     if options.baseline is not None:
         return Path(options.baseline)
-    first = (options.stdin_filename or "stdin.py") if options.paths[0] == "-" else options.paths[0]
-    settings = resolver.for_path(Path(first))
+    settings = _settings(options, resolver)
     if settings.baseline is None:
         return None
     return (settings.root or Path.cwd()) / settings.baseline
+
+
+def _settings(options: Options, resolver: Resolver) -> Settings:
+    """Those of the first path."""
+    first = (options.stdin_filename or "stdin.py") if options.paths[0] == "-" else options.paths[0]
+    return resolver.for_path(Path(first))
 
 
 # --- saying
@@ -272,6 +278,19 @@ def _write(report: Report, options: Options) -> None:
         write_text(options.output_file, text)
     else:
         click.echo(text, nl=False, color=style.colour)
+
+
+def _annotate(report: Report, options: Options, resolver: Resolver) -> None:
+    """Annotations where a workflow of GitHub runs this and the settings ask for them. The runner reads them
+    from standard error as well, so that standard output stays what was asked for."""
+    import os
+
+    if os.environ.get("GITHUB_ACTIONS") != "true" or options.output_format == "github":
+        return
+    if _settings(options, resolver).github_annotations:
+        from tritonlint.output.github import render
+
+        click.echo(render(report), nl=False, err=True)
 
 
 def _write_problems(report: Report) -> None:
