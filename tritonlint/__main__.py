@@ -13,7 +13,9 @@ def main() -> None:
         print(f"tritonlint {__version__}")
         return
     from tritonlint.cli.main import run
+    from tritonlint.collector import collect_rarely
 
+    collect_rarely()
     sys.exit(run(sys.argv[1:]))
 
 

@@ -210,7 +210,9 @@ def _results(work: Sequence[Job], jobs: int | None) -> Iterator[FileResult]:
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    with ProcessPoolExecutor(workers) as pool:
+    from tritonlint.collector import collect_rarely
+
+    with ProcessPoolExecutor(workers, initializer=collect_rarely) as pool:
         futures = [pool.submit(run_job, job) for job in work]
         for job, future in zip(work, futures, strict=True):
             try:

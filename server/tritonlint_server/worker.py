@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 
+from tritonlint.collector import collect_rarely
 from tritonlint_server.analysis import Analyser
 from tritonlint_server.analysis_record import Listing, Request
 from tritonlint_server.frames import FrameWriter, read_frame
@@ -20,6 +21,7 @@ from tritonlint_server.frames import FrameWriter, read_frame
 
 def main() -> None:
     """Runs until standard input ends."""
+    collect_rarely()
     stdin, stdout = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a stray print must not end up between the frames
     writer = FrameWriter(stdout)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -14,7 +17,12 @@ from tritonlint.cli.main import CommandError
 from tritonlint.cli.options import counted
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
     from tritonlint.estimate import Estimate, Estimator, Job
+
+_PARALLEL_LINES = 512  # a batch of so many is worth starting processes for
+_CHUNK = 32  # lines that go to a process at once
 
 
 @click.command(short_help="What one launch costs on one GPU, with each step of the arithmetic.")
@@ -35,7 +43,12 @@ if TYPE_CHECKING:
 @click.option(
     "--batch", metavar="JOBS.jsonl", help="One job a line in (- is standard input), one estimate a line out."
 )
-@click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Processes for --batch.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes for --batch (for a long file: all cores).",
+)
 def command(
     launch: str | None,
     gpu: str | None,
@@ -50,7 +63,7 @@ def command(
     model: Literal["compiler", "textbook"],
     output_format: str,
     batch: str | None,
-    jobs: int,
+    jobs: int | None,
 ) -> int:
     """What one launch costs on one GPU: shared memory, registers, CTAs per SM, waves, time.
 
@@ -163,8 +176,8 @@ def _textbook(estimator: Estimator, job: Job, estimate: Estimate) -> Iterator[st
         yield f"the textbook model says {'; '.join(differ)} (--model textbook shows how)"
 
 
-def _batch(path: str, jobs: int) -> int:
-    for answer in _answers(_lines(path), jobs):
+def _batch(path: str, jobs: int | None) -> int:
+    for answer in _answers(_lines(path), jobs, streamed=path == "-"):
         sys.stdout.write(answer + "\n")
         sys.stdout.flush()
     return 0
@@ -182,24 +195,68 @@ def _lines(path: str) -> Iterator[str]:
         raise CommandError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
-def _answers(lines: Iterator[str], jobs: int) -> Iterator[str]:
-    """The answers in the order of the lines; with several processes, a few chunks ahead of what is
-    printed."""
-    if jobs == 1:
-        yield from map(_answer, lines)
+def _answers(lines: Iterator[str], jobs: int | None, streamed: bool) -> Iterator[str]:
+    """The answers in the order of the lines. A file is read whole for several processes, a stream is answered line by
+    line, or a few chunks ahead of what is printed."""
+    if streamed:
+        yield from _answers_ahead(lines, jobs) if jobs is not None and jobs > 1 else map(_answer, lines)
         return
-    from collections import deque
-    from concurrent.futures import Future, ProcessPoolExecutor
-    from itertools import islice
+    first = list(islice(lines, _PARALLEL_LINES))
+    if jobs is None:
+        jobs = min(os.cpu_count() or 1, 16) if len(first) == _PARALLEL_LINES else 1
+    if jobs == 1:
+        yield from map(_answer, chain(first, lines))
+        return
+    yield from _answers_of_groups([*first, *lines], jobs)
 
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    from concurrent.futures import ProcessPoolExecutor
+
+    from tritonlint.collector import collect_rarely
+
+    return ProcessPoolExecutor(jobs, initializer=collect_rarely)
+
+
+def _answers_ahead(lines: Iterator[str], jobs: int) -> Iterator[str]:
     waiting: deque[Future[list[str]]] = deque()
-    with ProcessPoolExecutor(jobs) as pool:
+    with _pool(jobs) as pool:
         while True:
-            while len(waiting) < jobs * 2 and (chunk := list(islice(lines, 32))):
+            while len(waiting) < jobs * 2 and (chunk := list(islice(lines, _CHUNK))):
                 waiting.append(pool.submit(_answer_chunk, chunk))
             if not waiting:
                 return
             yield from waiting.popleft().result()
+
+
+def _answers_of_groups(lines: Sequence[str], jobs: int) -> Iterator[str]:
+    """Jobs of one kernel with the same constants go to one process, which traces and compiles them together."""
+    groups: dict[str, list[int]] = {}
+    for number, line in enumerate(lines):
+        groups.setdefault(_group(line), []).append(number)
+    chunks: list[list[int]] = [[]]
+    for numbers in groups.values():
+        if len(chunks[-1]) >= _CHUNK:
+            chunks.append([])
+        chunks[-1] += numbers
+    answers: dict[int, str] = {}
+    following = 0
+    with _pool(jobs) as pool:
+        futures = [pool.submit(_answer_chunk, [lines[number] for number in chunk]) for chunk in chunks]
+        for chunk, future in zip(chunks, futures, strict=True):
+            answers.update(zip(chunk, future.result(), strict=True))
+            while following in answers:
+                yield answers.pop(following)
+                following += 1
+
+
+def _group(line: str) -> str:
+    """What tells the jobs apart that share the most work."""
+    try:
+        job = json.loads(line)
+        return repr([job.get(name) for name in ("file", "kernel", "triton", "constants", "types")])
+    except (ValueError, AttributeError, RecursionError):
+        return ""
 
 
 _ESTIMATOR: Estimator | None = None

@@ -17,8 +17,9 @@ _COMMUTATIVE = frozenset(
 )
 
 
-def canonicalize(graph: Graph) -> None:
-    """Fold and simplify until nothing changes, in place."""
+def canonicalize(graph: Graph) -> bool:
+    """Fold and simplify until nothing changes, in place; whether a second run at once would find nothing."""
+    changed = True
     for _ in range(_ROUNDS):
         erase_dead(graph)
         changed = False
@@ -29,7 +30,7 @@ def canonicalize(graph: Graph) -> None:
         changed |= clean_control_flow(graph)
         if not changed:
             break
-    erase_dead(graph)
+    return not (erase_dead(graph) or changed)
 
 
 def fold_in_place(op: GOp) -> bool:

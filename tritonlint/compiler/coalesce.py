@@ -32,6 +32,13 @@ class Coalescing(AxisInfo):
         self._graph = graph
         self._target = target
 
+    def moved_to(self, graph: Graph, mapping: dict[GValue, GValue], target: Target) -> Coalescing:
+        """The same of a copy of the graph; `mapping` gives its values."""
+        moved = object.__new__(Coalescing)
+        moved._graph, moved._release, moved._target = graph, self._release, target
+        moved._known = {mapping[value]: known for value, known in self._known.items() if value in mapping}
+        return moved
+
     def coalesced_layout(self, op: GOp) -> Blocked:
         """The encoding for an access through a tensor of pointers."""
         pointer = memory_pointer(op)

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 from tritonlint.compiler.allocate import Buffer, allocate, live_peak
 from tritonlint.compiler.asked import AskedMemo
-from tritonlint.compiler.compiled import Compiled
+from tritonlint.compiler.coalesce import Coalescing
+from tritonlint.compiler.compiled import Compiled, DotFact
 from tritonlint.compiler.facts import (
-    DotChoices,
     best_tensor_cores,
     dot_facts,
     load_facts,
     load_widths,
     shared_parts,
 )
-from tritonlint.compiler.graph import Graph, from_function
+from tritonlint.compiler.graph import Graph, GValue, from_function
 from tritonlint.compiler.layout_pipeline import clean_ttir
 from tritonlint.compiler.liveness import Held, held_memory
 from tritonlint.compiler.modelled import of_the_release, reasons_of, sure_loads
@@ -43,12 +43,15 @@ _TMEM_POINTER_BYTES = 4  # tcgen05.alloc writes the address of the columns to sh
 class _Prepared:
     """A kernel up to the pipeliner."""
 
-    function: ir.Function  # kept alive, since its id is the key
+    trace: ir.Trace  # kept alive, since its id is the key
     graph: Graph
-    choices: DotChoices
+    axis: Coalescing
+    reasons: tuple[str, ...]
+    dots: tuple[DotFact, ...]
     widths: dict[tuple[int, str], int]
 
 
+_cleaned: AskedMemo[tuple[ir.Trace, Graph]] = AskedMemo(_KEPT)
 _prepared: AskedMemo[_Prepared] = AskedMemo(_KEPT)
 
 
@@ -93,22 +96,23 @@ def _unknown(trace: ir.Trace, options: Options, reason: str) -> Compiled:
 
 def _compiled(trace: ir.Trace, options: Options, target: Target, release: Release) -> Compiled:
     function = trace.function
-    reasons = reasons_of(trace, options, target, release)
-    front = _prepare(function, options, target, release)
-    graph = front.graph.clone()
+    front = _prepare(trace, options, target, release)
+    reasons = front.reasons
+    mapping: dict[GValue, GValue] = {}
+    graph = front.graph.clone(mapping)
     specialized = specialized_loops(graph, target, release, options.num_stages)
     reasons += tuple(
         f"line {loop.line}: warp specialization is not modelled to the byte" for loop in specialized
     )
     widen_rings(specialized, target, options.num_stages)
-    report = pipeline_and_finish(graph, options, target, release)
+    axis = front.axis.moved_to(graph, mapping, target)
+    report = pipeline_and_finish(graph, axis, options, target, release)
     memory = held_memory(graph, release, scratch_by_op(target, release))
     total = _place([held.buffer for held in memory], release)
     columns = tensor_memory_columns(graph) if target.is_nvidia else 0
     if columns:
         total = max(total, _TMEM_POINTER_BYTES)
     exact = not reasons
-    dots = dot_facts(function, front.choices)
     estimate = estimate_registers(graph, options, target, specialized=bool(specialized))
     return Compiled(
         shared_bytes=total,
@@ -119,8 +123,8 @@ def _compiled(trace: ir.Trace, options: Options, target: Target, release: Releas
         parts=shared_parts(memory),
         tensor_memory_columns=columns,
         warps=options.num_warps + added_warps(specialized, target),
-        tensor_cores=best_tensor_cores(dots),
-        dots=dots,
+        tensor_cores=best_tensor_cores(front.dots),
+        dots=front.dots,
         loads=load_facts(function, report.loads, front.widths),
         registers=estimate.registers,
         registers_low=estimate.low,
@@ -164,10 +168,21 @@ def _certain(
     return live_peak(rings)
 
 
-def _prepare(function: ir.Function, options: Options, target: Target, release: Release) -> _Prepared:
+def _clean(trace: ir.Trace, target: Target, release: Release) -> Graph:
+    """A copy of the kernel as it is before layouts are assigned."""
+
+    def make(view: Target) -> tuple[ir.Trace, Graph]:
+        graph = from_function(trace.function)
+        clean_ttir(graph, view, release)
+        return trace, graph
+
+    return _cleaned.get((id(trace), release.version), target, make)[1].clone()
+
+
+def _prepare(trace: ir.Trace, options: Options, target: Target, release: Release) -> _Prepared:
     """The kernel with its layouts, as the pipeliner meets it."""
     key = (
-        id(function),
+        id(trace),
         release.version,
         options.num_warps,
         options.num_ctas,
@@ -175,10 +190,11 @@ def _prepare(function: ir.Function, options: Options, target: Target, release: R
     )
 
     def make(view: Target) -> _Prepared:
-        graph = from_function(function)
-        clean_ttir(graph, view, release)
+        reasons = reasons_of(trace, options, view, release)
+        graph = _clean(trace, view, release)
         choices = assign_layouts(graph, options, view, release)
-        widths = load_widths(graph, pointer_facts(graph, view, release))
-        return _Prepared(function, graph, choices, widths)
+        axis = pointer_facts(graph, view, release)
+        dots = dot_facts(trace.function, choices)
+        return _Prepared(trace, graph, axis, reasons, dots, load_widths(graph, axis))
 
     return _prepared.get(key, target, make)

@@ -19,12 +19,14 @@ from tritonlint.compiler.to_linear import to_linear
 _ROUNDS = 32
 
 
-def erase_dead(graph: Graph) -> None:
-    """Erase operations that have no effect and whose results nothing uses, the last ones first."""
-    _erase_dead_in(graph.all_ops())
+def erase_dead(graph: Graph) -> bool:
+    """Erase operations that have no effect and whose results nothing uses, the last ones first; whether there were
+    any."""
+    return _erase_dead_in(graph.all_ops())
 
 
-def _erase_dead_in(ops: list[GOp]) -> None:
+def _erase_dead_in(ops: list[GOp]) -> bool:
+    erased = False
     for op in reversed(ops):
         if not op.results or op.block is None:
             continue
@@ -34,6 +36,8 @@ def _erase_dead_in(ops: list[GOp]) -> None:
         else:
             if is_removable(op):
                 op.erase()
+                erased = True
+    return erased
 
 
 def clean_converts(graph: Graph) -> bool:

@@ -11,19 +11,19 @@ from tritonlint.compiler.ops import TERMINATORS, is_pure, only_reads, writes_mem
 Key = tuple[Any, ...]
 
 
-def cse(graph: Graph) -> None:
-    """Erase operations that an equal one dominates; loads only if nothing is written between the two."""
-    _block(graph.body, {})
+def cse(graph: Graph) -> bool:
+    """Erase operations that an equal one dominates; loads only if nothing is written between the two. Whether there
+    were any: a second run at once finds none."""
+    return _block(graph.body, {})
 
 
-def loop_aware_cse(graph: Graph) -> None:
-    """As `cse`, and carried values that start equal and stay equal become one."""
-    cse(graph)
-    for op in graph.walk_post():
-        if op.name == "scf.for":
-            _merge_carried(op)
-    cse(graph)
-    clean_loops(graph)
+def loop_aware_cse(graph: Graph) -> bool:
+    """As `cse`, and carried values that start equal and stay equal become one; whether anything changed."""
+    erased = cse(graph)
+    merged = [_merge_carried(op) for op in graph.all_ops_post() if op.name == "scf.for"]
+    if any(merged):
+        cse(graph)
+    return clean_loops(graph) or erased or any(merged)
 
 
 def _frozen(value: Any) -> Any:
@@ -54,7 +54,8 @@ def _attrs_key(op: GOp) -> Any:
     if not attrs:
         return None
     if op.name == "arith.constant":
-        return repr(attrs["value"])
+        value = attrs["value"]
+        return (type(value), value) if isinstance(value, int) else repr(value)
     key = tuple(attrs.items())
     try:
         hash(key)
@@ -101,8 +102,9 @@ def _mergeable(op: GOp) -> bool:
     return is_pure(op) or only_reads(op)
 
 
-def _block(block: GBlock, known: dict[Key, GOp]) -> None:
+def _block(block: GBlock, known: dict[Key, GOp]) -> bool:
     reads: list[Key] = []
+    erased = False
     for op in list(block.ops):
         if op.block is None:
             continue
@@ -110,7 +112,7 @@ def _block(block: GBlock, known: dict[Key, GOp]) -> None:
             writes = writes_memory(op)
             for inner in op.blocks:
                 scope = {key: other for key, other in known.items() if not (writes and only_reads(other))}
-                _block(inner, scope)
+                erased |= _block(inner, scope)
             if writes:
                 for key in reads:
                     known.pop(key, None)
@@ -126,13 +128,15 @@ def _block(block: GBlock, known: dict[Key, GOp]) -> None:
         other = known.get(key)
         if other is not None:
             op.replace_with(other.results)
+            erased = True
             continue
         known[key] = op
         if only_reads(op):
             reads.append(key)
+    return erased
 
 
-def _merge_carried(loop: GOp) -> None:
+def _merge_carried(loop: GOp) -> bool:
     args = loop.body.args[1:]
     yielded = loop.body.terminator.operands
     stack: list[tuple[int, int]] = []
@@ -180,3 +184,4 @@ def _merge_carried(loop: GOp) -> None:
         args[j].replace_all_uses(args[i])
         loop.body.terminator.set_operand(j, args[j])
         loop.results[j].replace_all_uses(loop.results[i])
+    return bool(leader)

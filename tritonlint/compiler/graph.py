@@ -294,23 +294,31 @@ class GOp:
         values."""
         if mapping is None:
             mapping = {}
-        copy = GOp(
-            self.name,
-            [mapping.get(operand, operand) for operand in self.operands],
-            [_copy_value(result) for result in self.results],
-            dict(self.attrs),
-            line=self.line,
-            path=self.path,
-        )
-        for old, new in zip(self.results, copy.results, strict=True):
-            mapping[old] = new
+        copy = GOp.__new__(GOp)
+        copy.name, copy.line, copy.path = self.name, self.line, self.path
+        copy.attrs = dict(self.attrs)
+        copy.block = None
+        copy.operands = operands = [mapping.get(operand, operand) for operand in self.operands]
+        for operand in operands:
+            uses = operand.uses
+            uses[copy] = uses.get(copy, 0) + 1
+        copy.results = results = []
+        for old in self.results:
+            new = mapping[old] = _copy_value(old)
+            new.op = copy
+            new.index = old.index
+            results.append(new)
+        copy.blocks = []
         for block in self.blocks:
             args = [_copy_value(arg) for arg in block.args]
             for old, new in zip(block.args, args, strict=True):
                 mapping[old] = new
             new_block = copy.add_block(args)
+            ops = new_block.ops
             for op in block.ops:
-                op.clone(mapping).append_to(new_block)
+                inner = op.clone(mapping)
+                inner.block = new_block
+                ops.append(inner)
         return copy
 
     def index_in_block(self) -> int:
@@ -451,9 +459,9 @@ class Graph:
         """All operations, what an operation holds before the operation."""
         return self.func.all_ops_post()
 
-    def clone(self) -> Graph:
-        """A copy that shares nothing mutable with this one (callees are shared)."""
-        copy = Graph(self.func.clone())
+    def clone(self, mapping: dict[GValue, GValue] | None = None) -> Graph:
+        """A copy that shares nothing mutable with this one (callees are shared); `mapping` gets the new values."""
+        copy = Graph(self.func.clone(mapping))
         copy.num_warps = self.num_warps
         copy.num_ctas = self.num_ctas
         copy.threads_per_warp = self.threads_per_warp
@@ -547,14 +555,18 @@ def _copy_ops(source: ir.Block, target: GBlock, mapping: dict[int, GValue], grap
 
 
 def _copy_value(value: GValue) -> GValue:
-    return GValue(
-        value.type,
-        value.encoding,
-        memory=value.memory,
-        mutable=value.mutable,
-        alloc_shape=value.alloc_shape,
-        name=value.name,
-    )
+    copy = GValue.__new__(GValue)
+    copy.type = value.type
+    copy.encoding = value.encoding
+    copy.memory = value.memory
+    copy.is_tensor = value.is_tensor
+    copy.mutable = value.mutable
+    copy.alloc_shape = value.alloc_shape
+    copy.name = value.name
+    copy.op = copy.block = None
+    copy.index = 0
+    copy.uses = {}
+    return copy
 
 
 def _collect(blocks: list[GBlock], found: list[GOp]) -> None:

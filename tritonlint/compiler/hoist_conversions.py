@@ -24,7 +24,7 @@ def hoist_conversions(graph: Graph, release: Release, disable_splitting: bool = 
     pass_.run_over_converts(lambda convert: _above_extension(pass_, convert, disable_splitting))
     if disable_splitting:
         return
-    if release.hoists_into_conditionals:
+    if release.hoists_into_conditionals and any(map(_is_if, graph.all_ops())):
         branches = Rematerialization(graph, release)
         branches.run_over_converts(lambda convert: _into_conditionals(branches, convert))
     if release.operand_hoisting == "stepwise":

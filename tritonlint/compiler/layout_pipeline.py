@@ -79,22 +79,22 @@ def assigned_passes(graph: Graph, target: Target, release: Release) -> None:
 
 def before_pipeliner(graph: Graph, target: Target, release: Release) -> None:
     """What runs between the fusing of loops and the assignment of latencies, in place."""
-    canonicalize(graph)
-    hoist_invariants(graph)
-    canonicalize(graph)
+    settled = canonicalize(graph)
+    if hoist_invariants(graph) or not settled:
+        canonicalize(graph)
 
 
 def late_passes(graph: Graph, options: Options, target: Target, release: Release) -> None:
     """What follows the software pipeliner, up to the allocation of shared memory, in place."""
-    canonicalize(graph)
-    loop_aware_cse(graph)
-    canonicalize(graph)
+    settled = canonicalize(graph)
+    if loop_aware_cse(graph) or not settled:
+        canonicalize(graph)
     optimize_dot_operands(graph, release)
     if target.capability >= 100:
         optimize_tmem_layouts(graph, release)
     remove_conversions(graph, release)
     reduce_data_duplication(graph, target, release)
     reorder_instructions(graph, release)
-    loop_aware_cse(graph)
-    cse(graph)
+    if loop_aware_cse(graph):
+        cse(graph)
     canonicalize(graph)

@@ -11,11 +11,13 @@ _MAY_TRAP = frozenset(
 )
 
 
-def hoist_invariants(graph: Graph) -> None:
-    """Move what does not change out of its loop, the innermost loops first, in place."""
+def hoist_invariants(graph: Graph) -> bool:
+    """Move what does not change out of its loop, the innermost loops first, in place; whether anything was."""
+    moved = False
     for op in graph.all_ops_post():
         if op.name in ("scf.for", "scf.while"):
-            _hoist(op)
+            moved |= _hoist(op)
+    return moved
 
 
 def _speculatable(op: GOp) -> bool:
@@ -31,8 +33,9 @@ def _speculatable(op: GOp) -> bool:
     return True
 
 
-def _hoist(loop: GOp) -> None:
+def _hoist(loop: GOp) -> bool:
     writes: bool | None = None
+    moved = False
     for block in loop.blocks:
         for op in list(block.ops):
             if op is block.ops[-1] or not _is_invariant(op, loop):
@@ -53,6 +56,8 @@ def _hoist(loop: GOp) -> None:
             elif not is_pure(op) or not _speculatable(op) or op.name == "ttg.local_alloc":
                 continue
             op.move_before(loop)
+            moved = True
+    return moved
 
 
 def _is_invariant(op: GOp, loop: GOp) -> bool:

@@ -60,21 +60,15 @@ def _live_values(graph: Graph) -> set[GValue]:
         else:
             for operand in op.operands:
                 mark(operand)
-            for inner in op.walk():
+            for inner in op.walk() if op.blocks else ():
                 for operand in inner.operands:
                     mark(operand)
         parent = op.parent
         if parent is not None:
             mark_op(parent)
 
-    for op in graph.walk():
-        if op.name not in (
-            "scf.for",
-            "scf.if",
-            "scf.while",
-            "scf.yield",
-            "scf.condition",
-        ) and not is_removable(op):
+    for op in graph.all_ops():
+        if op.name not in _STRUCTURE and not is_removable(op):
             mark_op(op)
     while queue:
         value = queue.pop()

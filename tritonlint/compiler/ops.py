@@ -114,10 +114,21 @@ def has_same_encoding(op: GOp) -> bool:
     return (name.startswith(("arith.", "math.")) and name != "arith.constant") or name in SAME_ENCODING
 
 
+class _PureByName(dict[str, bool]):
+    """Whether all operations of a name neither read nor write; filled as names come up."""
+
+    def __missing__(self, name: str) -> bool:
+        pure = self[name] = name in _PURE_TT or name.startswith(("arith.", "math."))
+        return pure
+
+
+_PURE = _PureByName()
+
+
 def is_pure(op: GOp) -> bool:
     """Neither reads nor writes memory; what it holds is not looked at."""
     name = op.name
-    if name.startswith(("arith.", "math.")) or name in _PURE_TT:
+    if _PURE[name]:
         return True
     if name in ("tt.extern_elementwise", "tt.elementwise_inline_asm"):
         return bool(op.attrs.get("pure", False))

@@ -81,9 +81,10 @@ def _amd_layouts(graph: Graph, options: Options, target: Target, release: Releas
     return choices
 
 
-def pipeline_and_finish(graph: Graph, options: Options, target: Target, release: Release) -> PipelineReport:
-    """The pipeliner and everything after it, in place."""
-    axis = Coalescing(graph, target, release)
+def pipeline_and_finish(
+    graph: Graph, axis: Coalescing, options: Options, target: Target, release: Release
+) -> PipelineReport:
+    """The pipeliner and everything after it, in place; `axis` is what is known of the graph's addresses."""
     if target.is_amd:
         return _amd_memory(graph, options, target, release, axis)
     report = PipelineReport()
@@ -118,6 +119,6 @@ def _amd_memory(
     return report
 
 
-def pointer_facts(graph: Graph, target: Target, release: Release) -> Axis:
+def pointer_facts(graph: Graph, target: Target, release: Release) -> Coalescing:
     """What is known of the pointers of a graph with layouts."""
     return Coalescing(graph, target, release)

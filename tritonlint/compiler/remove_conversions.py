@@ -29,7 +29,8 @@ def remove_conversions(graph: Graph, release: Release, disable_splitting: bool =
     for _ in range(_ROUNDS):
         pass_ = Rematerialization(graph, release)
         changed = pass_.run_over_converts(partial(pass_.rematerialize, disable_splitting=disable_splitting))
-        clean_converts(graph)
+        if changed:
+            clean_converts(graph)
         if not changed or not release.remat_until_stable:
             break
     hoist_conversions(graph, release, disable_splitting)
