@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tritonlint import __version__
+from tritonlint.lint import rules_for
+from tritonlint.registry import registry
 from tritonlint.settings import Resolver, SettingsError, check_version, load, shown
 from tritonlint.settings_file import KEYS, json_schema, line_of, read
 
@@ -184,3 +186,78 @@ def test_the_schema_agrees_with_the_reader(tmp_path: Path) -> None:
     assert not validator.is_valid({"gpu": ["t4"]})
     assert not validator.is_valid({"triton": 3.9})
     assert set(json_schema()["properties"]) == set(KEYS)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[severity.TL101]\nh10 = "error"\n', ":1: severity.TL101.h10: unknown GPU 'h10'; near: h100"),
+        ('[severity.t4]\nTL1O1 = "error"\n', ":1: severity.t4.TL1O1: unknown rule 'TL1O1'; did you mean "),
+        (
+            'triton = "3.9"\n[per-file-ignores]\n"*.py" = ["TL99x"]\n',
+            ":2: per-file-ignores: unknown rule 'TL99x'",
+        ),
+    ],
+)
+def test_names_within_tables_are_checked(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "tritonlint.toml"
+    path.write_text(text, encoding="utf-8")
+    settings = read(path)
+    assert settings is not None
+    with pytest.raises(SettingsError) as error:
+        rules_for(str(tmp_path / "a.py"), settings, registry())
+    assert said in str(error.value)
+
+
+def test_a_table_written_in_parts_has_the_line_of_its_first_part() -> None:
+    assert line_of('triton = "3.9"\n[profiles.mine]\nbase = "h100"\n', ("profiles",)) == 2
+
+
+OVERRIDES = """\
+gpus = ["h100"]
+ignore = ["TL5"]
+severity = { TL305 = "error" }
+
+[[overrides]]
+paths = ["amd/**"]
+gpus = ["mi300x"]
+severity = { TL306 = "info" }
+
+[[overrides]]
+paths = "amd/old/*.py"
+ignore = []
+"""
+
+
+def test_overrides_hold_for_their_paths(tmp_path: Path) -> None:
+    """Later ones win, tables are merged, everything else is replaced; the command line stays on top."""
+    write(tmp_path, OVERRIDES, "tritonlint.toml")
+    resolver = Resolver()
+    plain, amd, old = (resolver.for_path(tmp_path / name) for name in ("a.py", "amd/k.py", "amd/old/k.py"))
+    assert (plain.gpus, amd.gpus, old.gpus) == (("h100",), ("mi300x",), ("mi300x",))
+    assert (plain.ignore, amd.ignore, old.ignore) == (("TL5",), ("TL5",), ())
+    assert plain.severity == {"TL305": "error"}
+    assert amd.severity == {"TL305": "error", "TL306": "info"}
+    assert amd.origins["gpus"].endswith("tritonlint.toml, overrides 1")
+    assert resolver.for_path(tmp_path / "amd" / "x.py") is amd
+    assert Resolver({"gpus": ("t4",)}).for_path(tmp_path / "amd/k.py").gpus == ("t4",)
+    assert Resolver(file=tmp_path / "tritonlint.toml").for_path(tmp_path / "amd/k.py").gpus == ("mi300x",)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("overrides = 3\n", "expected a list of tables"),
+        ("[[overrides]]\ngpus = ['t4']\n", "expected `paths`"),
+        (
+            "[[overrides]]\npaths = ['a']\nexclude = ['b']\n",
+            ":3: overrides.exclude: cannot be set for single paths",
+        ),
+        ("[[overrides]]\npaths = ['a']\ngpu = ['b']\n", "did you mean gpus?"),
+        ("[[overrides]]\npaths = ['a']\ntriton = 3.9\n", ":3: overrides.triton: expected text"),
+    ],
+)
+def test_wrong_overrides(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        load(write(tmp_path, text, "tritonlint.toml"))
+    assert said in str(error.value)

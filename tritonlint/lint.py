@@ -125,22 +125,27 @@ def rules_for(path: str, settings: Settings, known: Registry) -> tuple[Rule, ...
     from tritonlint.registry import UnknownRuleError
     from tritonlint.settings import SettingsError
 
-    ignore = list(settings.ignore)
+    here: list[str] = []
     if settings.per_file_ignores:
         from tritonlint.discovery import matches
 
         relative = relative_to(path, settings.root)
         for pattern, names in settings.per_file_ignores.items():
             if matches((pattern,), relative):
-                ignore.extend(names)
-    named = [("select", name) for name in settings.select] + [("ignore", name) for name in ignore]
+                here.extend(names)
+    named = [("select", name) for name in settings.select] + [("ignore", name) for name in settings.ignore]
+    named += [("per-file-ignores", name) for name in here]
     named += [("severity", name) for name in settings.severity if not _is_gpu(name, settings)]
     for key, name in named:
         try:
             known.codes(name)
         except UnknownRuleError as error:
             raise SettingsError(str(error), settings.origins.get(key, ""), key=key) from None
-    return known.select(settings.select, ignore)
+    if any(not isinstance(value, str) for value in settings.severity.values()):
+        from tritonlint.severities import check
+
+        check(settings, known)
+    return known.select(settings.select, [*settings.ignore, *here])
 
 
 def _is_gpu(name: str, settings: Settings) -> bool:

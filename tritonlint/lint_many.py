@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PARALLEL_BYTES = 400_000  # of relevant files: below that a worker costs more to start than it saves
 PARALLEL_FILES = 4
+Origin = tuple[Path | None, tuple[int, ...]]  # of settings
 _LARGE = 1_000_000  # from here on the limit of the reader is asked for
 
 
@@ -97,11 +98,11 @@ def lint_paths(
     named = {os.path.normpath(path) for path in paths}
     wrong = any(os.path.normpath(entry.path) in named for entry in discovery.problems)
     skipped = list(discovery.skipped)
-    chosen: dict[Path | None, Targets] = {}
+    chosen: dict[Origin, Targets] = {}
     work: list[Job] = []
     kept: dict[str, FileResult] = {}
     order: list[str] = []
-    checked: set[Path | None] = set()
+    checked: set[Origin] = set()
     for path in discovery.files:
         reason, data = _read(path)
         if reason:
@@ -123,11 +124,11 @@ def lint_paths(
             if result is not None:
                 kept[path] = replace(result, source=_text(path, data)) if result.findings else result
                 continue
-        if settings.path not in checked:
+        if settings.origin not in checked:
             # Wrong settings end the run here, and not in a worker; what is in the cache was linted with right ones.
             from tritonlint.registry import registry
 
-            checked.add(settings.path)
+            checked.add(settings.origin)
             rules_for(path, settings, registry())
         work.append(Job(path, settings, targets, certainty, data, key))
     if progress is not None and kept:
@@ -186,18 +187,18 @@ def _text(path: str, data: bytes) -> str:
 
 
 def _targets(
-    chosen: dict[Path | None, Targets],
+    chosen: dict[Origin, Targets],
     settings: Settings,
     path: str,
     gpus: Sequence[str] | None,
     triton: str | None,
 ) -> Targets:
-    """One choice for each settings file: what is installed or locked is looked up once."""
-    if settings.path not in chosen:
+    """One choice for each settings file and set of overrides: what is installed or locked is looked up once."""
+    if settings.origin not in chosen:
         from tritonlint.targets import choose
 
-        chosen[settings.path] = choose(settings, Path(path).absolute().parent, gpus, triton)
-    return chosen[settings.path]
+        chosen[settings.origin] = choose(settings, Path(path).absolute().parent, gpus, triton)
+    return chosen[settings.origin]
 
 
 def _results(work: Sequence[Job], jobs: int | None) -> Iterator[FileResult]:

@@ -41,18 +41,25 @@ class Settings:
     require_reasons: bool = False
     github_annotations: bool = False
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    overrides: tuple[Mapping[str, Any], ...] = ()  # each with `paths`, and keys as written
     path: Path | None = None  # the settings file
     origins: Mapping[str, str] = field(
         default_factory=dict
     )  # key as written -> "pyproject.toml:12", "command line"
+    applied: tuple[int, ...] = ()  # the places in `overrides` of those that these settings hold
 
     @property
     def root(self) -> Path | None:
         """The folder that globs and relative paths of the settings count from."""
         return self.path.parent if self.path else None
 
+    @property
+    def origin(self) -> tuple[Path | None, tuple[int, ...]]:
+        """Equal for settings of one run that were made of the same parts."""
+        return self.path, self.applied
 
-NOT_KEYS = ("path", "origins")
+
+NOT_KEYS = ("path", "origins", "applied")
 
 
 def key_of(name: str) -> str:
@@ -69,6 +76,31 @@ def with_overrides(
         return settings
     origins = {**settings.origins, **{key_of(name): origin for name in given}}
     return replace(settings, **given, origins=origins)
+
+
+def for_file(settings: Settings, path: Path) -> Settings:
+    """The settings with those of `overrides` whose `paths` match a file, the later ones on top. Lists and single
+    values replace, tables are merged; what the command line says stays."""
+    from tritonlint.discovery import matches
+
+    try:
+        relative = path.relative_to((settings.root or Path.cwd()).absolute()).as_posix()
+    except ValueError:
+        return settings
+    places = tuple(
+        place for place, entry in enumerate(settings.overrides) if matches(entry["paths"], relative)
+    )
+    values: dict[str, Any] = {}
+    origins = dict(settings.origins)
+    for place in places:
+        for key, value in settings.overrides[place].items():
+            name = key.replace("-", "_")
+            if key == "paths" or settings.origins.get(key) == "command line":
+                continue
+            before = values.get(name, getattr(settings, name))
+            values[name] = {**before, **value} if isinstance(value, Mapping) else value
+            origins[key] = f"{settings.path}, overrides {place + 1}"
+    return replace(settings, **values, origins=origins, applied=places) if places else settings
 
 
 def near(name: str, known: Iterable[str], limit: int = 3) -> str:
@@ -93,6 +125,7 @@ class Resolver:
         self._isolated = isolated
         self._folders: dict[Path, Settings] = {}
         self._one: Settings | None = None
+        self._made: dict[tuple[Path | None, tuple[int, ...]], Settings] = {}
 
     def for_path(self, path: Path) -> Settings:
         """The settings for a file or folder. Raises SettingsError where the file that holds them is wrong."""
@@ -104,9 +137,18 @@ class Resolver:
 
                     base = read(self.file) or Settings(path=self.file)
                 self._one = with_overrides(base, self.overrides)
-            return self._one
+            absolute = Path(path).absolute()
+            return self._for_file(self._one, absolute, absolute.is_dir())
         absolute = Path(path).absolute()
-        return self._for_folder(absolute if absolute.is_dir() else absolute.parent)
+        folder = absolute.is_dir()
+        return self._for_file(self._for_folder(absolute if folder else absolute.parent), absolute, folder)
+
+    def _for_file(self, settings: Settings, absolute: Path, folder: bool) -> Settings:
+        """With the overrides of the file; the same object for files to which the same ones apply."""
+        if folder or not settings.overrides:
+            return settings
+        own = for_file(settings, absolute)
+        return self._made.setdefault(own.origin, own)
 
     def _for_folder(self, folder: Path) -> Settings:
         walked: list[Path] = []

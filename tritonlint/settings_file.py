@@ -161,6 +161,30 @@ def _profiles(reader: _Reader, key: str, value: Any) -> dict[str, dict[str, Any]
     return dict(value)
 
 
+def _overrides(reader: _Reader, key: str, value: Any) -> tuple[dict[str, Any], ...]:
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        reader.fail(key, f"expected a list of tables ([[overrides]]), found {_kind(value)}")
+    return tuple(_override(reader, key, entry) for entry in value)
+
+
+def _override(reader: _Reader, key: str, entry: dict[str, Any]) -> dict[str, Any]:
+    checked: dict[str, Any] = {}
+    if not entry.get("paths"):
+        reader.fail(key, "expected `paths`, the patterns of the files that it is for")
+    for name, value in entry.items():
+        known = name.replace("_", "-")
+        if known == "paths":
+            checked[known] = _strings(reader, f"{key}.{name}", value)
+        elif known in OVERRIDABLE:
+            checked[known] = KEYS[known].check(reader, f"{key}.{name}", value)
+        else:
+            hint = near(known, OVERRIDABLE) or f"; allowed are paths, {', '.join(OVERRIDABLE)}"
+            reader.fail(f"{key}.{name}", f"cannot be set for single paths{hint}")
+    return checked
+
+
+OVERRIDABLE = ("gpus", "triton", "select", "ignore", "severity", "default-types", "require-reasons")
+
 _LIST = {"type": "array", "items": {"type": "string"}}
 _LIST_OR_ONE = {"anyOf": [{"type": "string"}, _LIST]}
 _SEVERITY = {"enum": list(SEVERITY_VALUES)}
@@ -188,7 +212,7 @@ KEYS: Mapping[str, Key] = {
             },
         },
         "Another severity for a rule (`TL101 = \"error\"`), or for a rule on one GPU "
-        "(`TL101 = { t4 = \"info\" }`, or a table of the GPU's name). `off` drops the finding.",
+        "(`TL101 = { t4 = \"info\", default = \"error\" }`, or a table of the GPU's name). `off` drops the finding.",
     ),
     "exclude": Key(
         _strings, _LIST_OR_ONE,
@@ -221,6 +245,12 @@ KEYS: Mapping[str, Key] = {
     "profiles": Key(
         _profiles, {"type": "object", "additionalProperties": {"type": "object"}},
         "GPUs of your own, name to a table: `base` (a known GPU or target) and the numbers that differ.",
+    ),
+    "overrides": Key(
+        _overrides, {"type": "array"},
+        "Other settings for some paths, a table `[[overrides]]` each: `paths` (patterns of `.gitignore`) and any of "
+        "`gpus`, `triton`, `select`, `ignore`, `severity`, `default-types`, `require-reasons`. Later ones win; tables "
+        "are merged, everything else is replaced.",
     ),
 }  # fmt: skip
 
@@ -314,7 +344,7 @@ def line_of(text: str, keys: tuple[str, ...]) -> int:
             if not assignment:
                 continue
             here = table + _parts(assignment["name"])
-        if here == keys:
+        if here[: len(keys)] == keys:  # the key, or the first part of a table that is written in parts
             return number
         if len(here) > best_length and keys[: len(here)] == here:
             best, best_length = number, len(here)
@@ -323,11 +353,18 @@ def line_of(text: str, keys: tuple[str, ...]) -> int:
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a tritonlint.toml, and of `[tool.tritonlint]`."""
+    properties = {name: {**key.schema, "description": key.what} for name, key in KEYS.items()}
+    properties["overrides"]["items"] = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["paths"],
+        "properties": {"paths": _LIST_OR_ONE, **{name: KEYS[name].schema for name in OVERRIDABLE}},
+    }
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "tritonlint",
         "description": "Settings of tritonlint: tritonlint.toml, or [tool.tritonlint] in pyproject.toml.",
         "type": "object",
         "additionalProperties": False,
-        "properties": {name: {**key.schema, "description": key.what} for name, key in KEYS.items()},
+        "properties": properties,
     }

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tritonlint.finding import Finding, Severity
 from tritonlint.registry import Registry, UnknownRuleError
-from tritonlint.settings import Settings
+from tritonlint.settings import Settings, SettingsError
 
 
 def with_severities(findings: Iterable[Finding], settings: Settings, known: Registry) -> list[Finding]:
@@ -26,6 +26,26 @@ def with_severities(findings: Iterable[Finding], settings: Settings, known: Regi
                 level: Severity = severity  # type: ignore[assignment]
                 changed.append(replace(finding, severity=level, gpus=tuple(gpu for gpu in gpus if gpu)))
     return changed
+
+
+def check(settings: Settings, known: Registry) -> None:
+    """Raises SettingsError where a table of `severity` names a GPU or a rule that is not there. A rule's table
+    holds GPUs (and `default`, for all others), a GPU's table holds rules."""
+    from tritonlint.targets import named_gpu, own_profiles
+
+    origin = settings.origins.get("severity", "")
+    for name, table in settings.severity.items():
+        if isinstance(table, str):
+            continue
+        for inner in table:
+            key = f"severity.{name}.{inner}"
+            try:
+                if not (known.find(name) or _is_family(name, known)):
+                    known.codes(inner)
+                elif inner != "default":
+                    named_gpu(inner, own_profiles(settings))
+            except (UnknownRuleError, SettingsError) as error:
+                raise SettingsError(str(error), origin, key=key) from None
 
 
 def _severity_on(code: str, gpu: str, settings: Settings, known: Registry) -> str | None:

@@ -149,6 +149,7 @@ class Analyser:
             repr(sorted(request.overrides.items())),
             request.gpus,
             request.triton,
+            settings.applied,
         )
         if mark not in self._targets:
             if len(self._targets) > 200:

@@ -215,6 +215,18 @@ def test_per_file_ignores(folder: Path) -> None:
     assert tritonlint(".", "--output-format", "json", cwd=folder).codes == ["TL901"]
 
 
+def test_overrides_choose_gpus_and_rules_by_path(folder: Path) -> None:
+    (folder / "amd").mkdir()
+    (folder / "amd" / "copy.py").write_text(DUPLICATE, encoding="utf-8")
+    (folder / "tritonlint.toml").write_text(
+        'gpus = ["t4"]\n[[overrides]]\npaths = ["amd/"]\ngpus = ["mi300x"]\nignore = ["TL3"]\n',
+        encoding="utf-8",
+    )
+    done = tritonlint(".", "--output-format", "json", cwd=folder)
+    assert [Path(one["path"]).name for one in done.json["findings"]] == ["broken.py", "duplicate.py"]
+    assert sorted(done.json["targets"]) == ["mi300x", "t4"]
+
+
 def test_bad_files_each_get_their_line_and_the_rest_is_linted(folder: Path) -> None:
     (folder / "bytes.py").write_bytes(b"import triton\nx = '\xff\xfe'\n")
     (folder / "null.py").write_bytes(b"import triton\n\0\n")

@@ -39,6 +39,8 @@ def command(
     if output_format == "html":
         _check_html()
     rows, columns, releases, failed = _rows(paths, gpus, triton)
+    if failed and not rows:  # an empty matrix would say that there is nothing to find
+        return FAILED
     text = _text(rows, columns, releases, output_format, to_file=output_file is not None)
     if output_file is not None:
         from tritonlint.cli.files import write_text
