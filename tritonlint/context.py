@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonlint.compiler.target import Target
 from tritonlint.gpu.profile import GpuProfile
-from tritonlint.launch_model import OPTION_NAMES, Model
+from tritonlint.launch_model import OPTION_NAMES, Launch, Model, known_options
 from tritonlint.lint import FileStats
 from tritonlint.rule import EstimateOf
 from tritonlint.settings import Settings, SettingsError
@@ -24,7 +24,7 @@ from tritonlint.source.problem import Problem
 from tritonlint.source.project import Project, Stamp, stamp
 from tritonlint.source.reading import read_plans
 from tritonlint.source.shared_platform import SharedPlatform
-from tritonlint.source.sites import Candidate, LaunchPlan
+from tritonlint.source.sites import Candidate, KernelSource, LaunchPlan
 from tritonlint.source.values import Known
 from tritonlint.targets import Targets, named_gpu, platform
 
@@ -55,11 +55,27 @@ class FileWork:
         self._hooks = hooks_from(settings.config_functions, settings.root or ".")
         self._hook_files = {path: stamp(path) for path in self._hooks.files.values() if path is not None}
         self.model = Model(targets.triton, settings.default_types, self.module.text, path, store)
+        if settings.facts:
+            from tritonlint.attached_facts import AttachedFacts
+            from tritonlint.fact_paths import fact_book
+
+            book = fact_book(settings)
+            self.model.facts = AttachedFacts(book, targets.triton, self._launches_of, self.model.trace)
         self._apart = apart
         self._readings: list[tuple[SharedPlatform, dict[_Key, LaunchPlan]]] = []
         self._plans: dict[str, dict[_Key, LaunchPlan]] = {}
         self._contexts: tuple[PlanContext, ...] | None = None
         self._problems: list[Problem] = []
+
+    def _launches_of(self, kernel: KernelSource, gpu: GpuProfile) -> Iterator[Launch]:
+        """All that the file launches of a kernel on a GPU, where the options are known."""
+        for plan in self.plans_on(gpu).values():
+            if (plan.kernel.path, plan.kernel.span) != (kernel.path, kernel.span):
+                continue
+            for candidate in plan.candidates:
+                options, _ = known_options(candidate)
+                if options is not None:
+                    yield self.model.launch(plan, candidate, options)
 
     @property
     def text(self) -> str:
@@ -146,7 +162,15 @@ class FileWork:
             for config in context.plan.tuning.configs
         }  # fmt: skip
         launches = sum(context.plan.launch is not None for context in contexts)
-        return FileStats(True, len(kernels), launches, len(configs))
+        known = [of.estimate for context in contexts for of in context.computed if of.estimate is not None]
+        return FileStats(
+            True,
+            len(kernels),
+            launches,
+            len(configs),
+            facts=sum(estimate.rung != "estimated" for estimate in known),
+            contradicted=sum(bool(estimate.contradicted) for estimate in known),
+        )
 
 
 _Key = tuple[int, int, str, int, int]
@@ -223,6 +247,11 @@ class PlanContext:
             model = self._work.model
             self._estimates[gpu.name] = tuple(model.estimate(plan, one, gpu) for one in plan.candidates)
         return self._estimates[gpu.name]
+
+    @property
+    def computed(self) -> Iterator[EstimateOf]:
+        """The estimates that were asked for so far."""
+        return (of for estimates in self._estimates.values() for of in estimates)
 
     def retry(
         self, of: EstimateOf, changes: Mapping[str, Any], types: Mapping[str, str] | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tritonlint.compiler.compiled import Compiled, Spills, TensorCores
+from tritonlint.facts.record import Rung
 from tritonlint.finding import Certainty
 
 Bound = Literal["compute", "memory", "launch"]
@@ -87,9 +88,19 @@ class Estimate:
     triton: tuple[int, int] = (0, 0)
     model: Literal["compiler", "textbook"] = "compiler"
     compiled: Compiled | None = field(default=None, repr=False)
+    rung: Rung = "estimated"  # what the numbers of the compiler stand on
+    origin: str = ""  # where a fact stands
+    contradicted: tuple[str, ...] = ()  # what the estimate said that the fact does not
 
     def to_json(self) -> dict[str, Any]:
-        """The promised JSON, in its promised order."""
+        """The promised JSON, in its promised order; where a fact is known, it is named at the end."""
+        known: dict[str, Any] = {}
+        if self.rung != "estimated":
+            known["fact"] = {
+                "rung": self.rung,
+                "origin": self.origin,
+                "contradicted": list(self.contradicted),
+            }
         return {
             "shared_bytes": self.shared_bytes,
             "shared_exact": self.shared_exact,
@@ -118,6 +129,7 @@ class Estimate:
             "certainty": self.certainty,
             "assumptions": list(self.assumptions),
             "steps": list(self.steps),
+            **known,
         }
 
 

@@ -6,7 +6,7 @@ The tracer and the compiler model are imported when something is traced: `config
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from tritonlint.arguments import Arguments, arguments_of
@@ -26,6 +26,8 @@ from tritonlint.source.values import DType, Known
 from tritonlint.trace_store import TraceStore
 
 if TYPE_CHECKING:
+    from tritonlint.attached_facts import AttachedFacts
+    from tritonlint.facts.record import Fact
     from tritonlint.work import LaunchWork
 
 _KEPT = 8192  # traces, and answers of the compiler, of one file
@@ -68,6 +70,7 @@ class Model:
         self._path = path
         # Two readings of one file have kernels of their own, which are the same kernels where their names mean the same.
         self._store = store or TraceStore(_KEPT)
+        self.facts: AttachedFacts | None = None
 
     # --- one launch
 
@@ -127,16 +130,24 @@ class Model:
         return self._compiled.get(key, target, make)
 
     def estimate_launch(
-        self, launch: Launch, gpu: GpuProfile, model: ModelName = "compiler"
+        self, launch: Launch, gpu: GpuProfile, model: ModelName = "compiler", fact: Fact | None = None
     ) -> tuple[Trace, Estimate | None, tuple[str, ...]]:
-        """(trace, estimate, why there is none)."""
+        """(trace, estimate, why there is none). Where a `fact` is known, its numbers take the place of estimates."""
         target = Target(gpu.arch)
         trace = self.trace(launch, target)
         if trace.errors:
             return trace, None, tuple(f"line {error.line}: {error.message}" for error in trace.errors)
         answer = self.compiled(trace, launch.options, target, model)
         work = None if launch.grid is None else self._work(launch, launch.grid, trace, answer)
-        assumptions = (*launch.assumptions, *launch.arguments.assumptions, *trace.assumptions)
+        assumptions: tuple[str, ...] = (
+            *launch.assumptions, *launch.arguments.assumptions, *trace.assumptions,
+        )  # fmt: skip
+        contradicted: tuple[str, ...] = ()
+        if fact is not None:
+            from tritonlint.attached_facts import on_facts
+
+            answer, contradicted = on_facts(answer, fact.numbers)
+            assumptions = ()  # it was compiled, so nothing is assumed any more
         estimate = build(
             answer,
             launch.options,
@@ -147,6 +158,15 @@ class Model:
             assumptions=tuple(dict.fromkeys(assumptions)),
             model=model,
         )
+        if fact is not None:
+            steps = (
+                *estimate.steps,
+                f"{fact.rung}: {fact.origin}",
+                *(f"not so: {text}" for text in contradicted),
+            )
+            estimate = replace(
+                estimate, rung=fact.rung, origin=fact.origin, contradicted=contradicted, steps=steps
+            )
         return trace, estimate, ()
 
     def _work(
@@ -175,7 +195,8 @@ class Model:
         if options is None:
             return EstimateOf(candidate, gpu, self.triton, Options(), None, None, unknown)
         launch = self.launch(plan, candidate, options)
-        trace, estimate, why = self.estimate_launch(launch, gpu)
+        fact = self.facts.of(launch, gpu) if self.facts is not None else None
+        trace, estimate, why = self.estimate_launch(launch, gpu, fact=fact)
         missing = unknown_constants(plan.kernel, candidate)
         if missing and trace.gaps and estimate is not None and estimate.fits:
             # A part of the kernel hangs on a value that nobody tells: only a refusal would be sure.

@@ -48,6 +48,8 @@ class FileStats:
     launches: int = 0
     configs: int = 0
     seconds: float = 0.0
+    facts: int = 0  # estimates that a fact took the place of
+    contradicted: int = 0  # of these, where the fact says otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,10 @@ def lint_source(
     known = registry()
     chosen = targets or choose(settings, Path(path).absolute().parent, gpus, triton)
     rules = rules_for(path, settings, known)
+    if settings.facts:
+        from tritonlint.fact_paths import fact_book
+
+        fact_book(settings)  # wrong paths are the settings' fault, not the file's
     try:
         result = _lint(path, data, settings, chosen, rules, known, cancelled, observe, store)
     except Exception as error:

@@ -43,6 +43,8 @@ class Report:
     triton: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()  # in words with the reason, one for each settings file
     sources: Mapping[str, str] = field(default_factory=dict)  # of files with findings, for excerpts
+    facts: int = 0  # estimates that a fact took the place of
+    contradicted: int = 0  # of these, where the fact says otherwise
     wrong_path: bool = False  # a named path is not there or cannot be read
     paths: tuple[str, ...] = ()  # of the files that were read
     known: tuple[Finding, ...] = ()  # what a baseline holds back
@@ -118,7 +120,7 @@ def lint_paths(
         targets = _targets(chosen, settings, path, gpus, triton)
         order.append(path)
         key = ""
-        if cache is not None and cache.usable:
+        if cache is not None and cache.usable and not settings.facts:
             key = cache.key(path, data, settings, targets, certainty)
             result = cache.get(key)
             if result is not None:
@@ -130,6 +132,10 @@ def lint_paths(
 
             checked.add(settings.origin)
             rules_for(path, settings, registry())
+            if settings.facts:
+                from tritonlint.fact_paths import fact_book
+
+                fact_book(settings)
         work.append(Job(path, settings, targets, certainty, data, key))
     if progress is not None and kept:
         progress(len(kept), len(order))
@@ -156,6 +162,8 @@ def lint_paths(
         triton=tuple(dict.fromkeys(targets.triton_name for targets in chosen.values())),
         targets=tuple(dict.fromkeys(targets.described() for targets in chosen.values())),
         sources={result.path: result.source for result in done if result.findings},
+        facts=sum(result.stats.facts for result in done),
+        contradicted=sum(result.stats.contradicted for result in done),
         wrong_path=wrong,
         seconds=time.perf_counter() - start,
     )

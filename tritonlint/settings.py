@@ -37,6 +37,7 @@ class Settings:
     default_types: Mapping[str, str] = field(default_factory=dict)
     config_functions: tuple[str, ...] = ()
     baseline: str | None = None
+    facts: tuple[str, ...] = ()
     required_version: str | None = None
     require_reasons: bool = False
     github_annotations: bool = False

@@ -234,6 +234,12 @@ KEYS: Mapping[str, Key] = {
         "by name.",
     ),
     "baseline": Key(_string, {"type": "string"}, "A file of known findings, not to be reported again."),
+    "facts": Key(
+        _strings, _LIST_OR_ONE,
+        "Files and folders with numbers that were compiled or measured: Triton's cache folder, logs of tritonparse, "
+        "CSV files of Nsight Compute (`--page raw`), the JSON of `tritonlint verify`. Where one holds for a launch it "
+        "takes the place of the estimate.",
+    ),
     "required-version": Key(
         _version, {"type": "string"}, "The tritonlint that the project asks for, as `\">=0.2\"`."
     ),

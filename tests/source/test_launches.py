@@ -425,6 +425,11 @@ def test_assume_of_another_definition_does_not_hold() -> None:
     assert launched(code).assumed == {}
 
 
+def test_assume_above_a_launch_that_is_the_first_statement() -> None:
+    code = "def f(x, y):\n    # tritonlint: assume y_ptr=*fp16\n    scale[(8,)](x, y, 64, BLOCK=64)\n"
+    assert only(launched(code)).types["y_ptr"] == "*fp16"
+
+
 def test_assume_does_not_overrule_the_code() -> None:
     code = "def f(x, y):\n    # tritonlint: assume n=7, BLOCK=32\n    scale[(5,)](x, y, 5, BLOCK=64)\n"
     candidate = only(launched(code))

@@ -63,6 +63,12 @@ class Options:
 @click.option(
     "--write-baseline", metavar="F", help="Write all findings into a new baseline, and report none."
 )
+@click.option(
+    "--facts",
+    multiple=True,
+    metavar="F",
+    help="Numbers that were compiled or measured; see the setting `facts`.",
+)
 @click.option("--since", metavar="GITREF", help="Only what was not there at this commit or branch.")
 @click.option("--stdin-filename", metavar="F", help="The name of what `-` reads from standard input.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes work.")
@@ -76,6 +82,7 @@ class Options:
 def command(
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    facts: tuple[str, ...],
     watch: bool,
     show_settings: bool,
     show_files: bool,
@@ -89,7 +96,11 @@ def command(
     something, 2 the arguments, the settings or a path are wrong.
     """
     options = Options(**given)
-    overrides = {"select": split_names(select) or None, "ignore": split_names(ignore) or None}
+    overrides = {
+        "select": split_names(select) or None,
+        "ignore": split_names(ignore) or None,
+        "facts": tuple(str(Path(path).expanduser().absolute()) for path in facts) or None,
+    }
     resolver = Resolver(overrides, Path(config) if config else None, isolated)
     _agree(options, watch)
     if show_settings or show_files:

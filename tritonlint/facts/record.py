@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
-Rung = Literal["compiled", "measured"]
+Rung = Literal["estimated", "compiled", "measured"]  # rising
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,38 +22,28 @@ class Numbers:
     ctas_per_sm: int | None = None
     time_ms: float | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "shared_bytes": self.shared_bytes,
-            "registers": self.registers,
-            "spills": self.spills,
-            "tensor_memory_columns": self.tensor_memory_columns,
-            "warps": self.warps,
-            "ctas_per_sm": self.ctas_per_sm,
-            "time_ms": self.time_ms,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Numbers with what they hold for. None or empty: the file does not tell, so anything may match."""
+    """Numbers with what they hold for. None: the file does not tell, so anything may match."""
 
     kernel: str
     numbers: Numbers
     rung: Rung
     origin: str  # "Triton cache, ~/.triton/cache/ABC/gemm.json"
     arch: str | None = None  # "sm_90"
-    gpu: str | None = None  # a device's own name
+    gpu: str | None = None  # a profile's name
     triton: tuple[int, int] | None = None
     num_warps: int | None = None
     num_stages: int | None = None
     num_ctas: int | None = None
-    constants: Mapping[str, Any] | None = None
-    types: Mapping[str, str] | None = None  # of run-time arguments
-    aligned: frozenset[str] | None = None
+    constants: Mapping[str, Any] | None = None  # of compile time, by name
+    config: Mapping[str, Any] | None = None  # of a tuned list: constants and options together
+    arguments: tuple[tuple[str, str, bool], ...] | None = (
+        None  # of run time: name or "", type, divisible by 16
+    )
     line: int | None = None  # of the kernel's first line, decorators included
     file: str | None = None
-    shapes: frozenset[str] | None = None  # tensor types that occur in the kernel, "128x64xf16"
+    shapes: frozenset[str] | None = None  # of the tensors that occur in the kernel, "128x64"
     grid: tuple[int, ...] | None = None
     threads: int | None = None  # of a program
-    extra: Mapping[str, Any] = field(default_factory=dict)

@@ -41,6 +41,8 @@ def summary_object(report: Report) -> dict[str, Any]:
         "kernels": report.kernels,
         "launches": report.launches,
         "configs": report.configs,
+        "facts": report.facts,
+        "contradicted": report.contradicted,
         "triton": list(report.triton),
         "targets": list(report.targets),
         "skipped": [{"path": entry.path, "reason": entry.reason} for entry in report.skipped],

@@ -64,6 +64,15 @@ class TimeMs(_Part):
     total: float
 
 
+class Fact(_Part):
+    """Where the numbers of the compiler come from, if they are not estimated. `contradicted`: what the estimate said
+    that is not so."""
+
+    rung: Literal["compiled", "measured"]
+    origin: str
+    contradicted: list[str]
+
+
 class Estimate(_Part):
     """What one launch costs on one GPU. Lengths are bytes; null: not known."""
 
@@ -94,6 +103,7 @@ class Estimate(_Part):
     certainty: Literal["proven", "likely", "possible"]
     assumptions: list[str]
     steps: list[str]
+    fact: Fact | None = None
 
 
 class Finding(_Part):
@@ -138,6 +148,8 @@ class Summary(_Part):
     kernels: int
     launches: int
     configs: int
+    facts: int
+    contradicted: int
     triton: list[str]
     targets: list[str]
     skipped: list[Skipped]

@@ -33,6 +33,9 @@ def summary_lines(report: Report, style: Style) -> list[str]:
     if report.skipped:
         read += f", {skipped_text(report)}"
     lines = [f"{found}. {read}."]
+    if report.facts:
+        replaced = f"{counted(report.facts, 'estimate')} replaced by compiled or measured numbers"
+        lines.append(f"{replaced}, of which {report.contradicted:,} say otherwise.")
     lines += report.notes
     lines += [f"Checked for {described}." for described in report.targets]
     return lines

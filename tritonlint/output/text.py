@@ -74,6 +74,10 @@ def facts_line(finding: Finding) -> str:
         parts.append(f"on {', '.join(finding.gpus)}")
     if finding.triton:
         parts.append(f"Triton {finding.triton}")
+    estimate = finding.estimate
+    if estimate is not None and estimate.rung != "estimated":
+        parts.append(f"{estimate.rung} ({estimate.origin})")
+        parts += [f"where {text}" for text in estimate.contradicted]
     sure = finding.certainty
     if finding.assumptions:
         shown = finding.assumptions[:3]

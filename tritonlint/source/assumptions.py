@@ -43,6 +43,8 @@ class Assumptions:
                 # Between decorators, a comment belongs to the definition that they decorate.
                 inside = [node for first, last, node in places if first < comment.span.line <= last]
                 decorated = [one for one in inside if isinstance(one, _DEFINITIONS)]
+                if decorated and node is not None and node.lineno == decorated[-1].body[0].lineno:  # type: ignore[attr-defined]
+                    decorated = []  # at the top of a body, right above a launch
                 target = decorated[-1] if decorated else node
                 targets = [target] if target is not None else []
             elif comment.scope == "line":
