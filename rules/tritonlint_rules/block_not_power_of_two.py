@@ -9,7 +9,7 @@ from tritonlint.kernel.ir import CompileError
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import findings
-from tritonlint_rules.support.errors import names_of_value, refusals
+from tritonlint_rules.support.errors import names_of_values, refusals
 from tritonlint_rules.support.survey import Entry
 
 CODE, NAME = "TL201", "block-not-power-of-two"
@@ -42,7 +42,7 @@ def _message(entry: Entry, error: CompileError) -> str:
     size = _size(error)
     if size is None:
         return error.message
-    return f"a tile of {size}{names_of_value(entry, size)} is not a power of two"
+    return f"a tile of {size}{names_of_values(entry, (size,))} is not a power of two"
 
 
 def _help(entry: Entry, error: CompileError) -> str | None:

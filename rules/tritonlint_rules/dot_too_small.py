@@ -9,7 +9,7 @@ from tritonlint.kernel.ir import CompileError
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import findings
-from tritonlint_rules.support.errors import names_of_value, refusals
+from tritonlint_rules.support.errors import names_of_values, refusals
 from tritonlint_rules.support.survey import Entry
 
 CODE, NAME = "TL203", "dot-too-small"
@@ -24,7 +24,7 @@ def check(context: Context) -> Iterable[Finding]:
         if sizes is None or least is None:
             return error.message
         names = "".join(
-            names_of_value(entry, size)
+            names_of_values(entry, (size,))
             for size in dict.fromkeys(have for have, want in zip(sizes, least, strict=True) if have < want)
         )
         dtype = error.values.get("dtype")

@@ -29,10 +29,9 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 for entry in group
                 if entry.plan.launch is not None and (draft := _of_entry(entry)) is not None
             ]
-            counted = [entry for entry in group if known_grid(entry.of.candidate) is not None]
             if found:
                 draft = found[0]
-                yield replace(draft, certainty=lower(draft.certainty, in_all(counted, found)))
+                yield replace(draft, certainty=lower(draft.certainty, in_all(group, found)))
                 break
 
 
@@ -71,6 +70,12 @@ def _product(grid: tuple[int, ...]) -> int:
     return total
 
 
+_CORES = samples.launched_scale(grid="(min(cores(), triton.cdiv(n, 1024)),)").replace(
+    "def run(",
+    "def cores():\n    if torch.cuda.is_available():\n"
+    "        return torch.cuda.get_device_properties(0).multi_processor_count\n"
+    "    return 0\n\n\ndef run(",
+)
 _HUGE = samples.launched_scale(grid="(65536 * 4, 32768)")
 
 RULE = Rule(
@@ -95,6 +100,7 @@ RULE = Rule(
         samples.miss(samples.launched_scale(grid="(65536, 32767)"), "just below 2^31"),
         samples.miss(samples.launched_scale(grid="(1,)"), "one program"),
         samples.miss(samples.launched_scale(grid="(n // 1024,)"), "n is not known"),
+        samples.miss(_CORES, "a helper gives 0 only where there is no such GPU"),
     ),
     invalid=(
         samples.hit(_HUGE, "scale[(", "2^31", severity="error"),

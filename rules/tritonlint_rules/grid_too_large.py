@@ -32,10 +32,9 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 and entry.plan.launch is not None
                 and (draft := _of_entry(entry)) is not None
             ]
-            counted = [entry for entry in group if known_grid(entry.of.candidate) is not None]
             if found:
                 draft = found[0]
-                yield replace(draft, certainty=lower(draft.certainty, in_all(counted, found)))
+                yield replace(draft, certainty=lower(draft.certainty, in_all(group, found)))
                 break
 
 

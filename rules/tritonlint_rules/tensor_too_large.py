@@ -9,7 +9,7 @@ from tritonlint.kernel.ir import CompileError
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import findings
-from tritonlint_rules.support.errors import names_of_value, refusals
+from tritonlint_rules.support.errors import names_of_values, refusals
 from tritonlint_rules.support.say import shape_text
 from tritonlint_rules.support.survey import Entry
 
@@ -26,9 +26,12 @@ def check(context: Context) -> Iterable[Finding]:
         count = 1
         for size in shape:
             count *= size
-        tile = f"{shape_text(shape)} is " if len(shape) > 1 else ""
-        names = "".join(names_of_value(entry, size) for size in dict.fromkeys(shape))
-        return f"a tile of {tile}{count:,} elements{names} exceeds Triton's {limit:,}"
+        names = names_of_values(entry, shape)
+        if len(shape) > 1:
+            return (
+                f"a tile of {shape_text(shape)}{names} has {count:,} elements, Triton takes at most {limit:,}"
+            )
+        return f"a tile of {count:,} elements{names}: Triton takes at most {limit:,}"
 
     drafts = refusals(context, ("tensor-too-large",), message, _help, needs_types=False)
     return findings(CODE, NAME, context, drafts)

@@ -65,7 +65,7 @@ def findings(code: str, name: str, context: Context, drafts: Iterable[Draft]) ->
                 name=name,
                 severity=first.severity,
                 certainty=first.certainty,
-                message=first.message.replace("{gpus}", listed(names)),
+                message=_with_names(first, names),
                 path=first.place.path,
                 span=first.place.span,
                 kernel=context.plan.kernel.name,
@@ -81,6 +81,12 @@ def findings(code: str, name: str, context: Context, drafts: Iterable[Draft]) ->
             )
         )
     return made
+
+
+def _with_names(draft: Draft, names: list[str]) -> str:
+    text = draft.message.replace("{gpus}", listed(names))
+    # A bare target is its own name: "on sm_80", not "on sm_80 (sm_80)".
+    return text.replace(f"{draft.gpu.arch} ({draft.gpu.arch})", draft.gpu.arch) if draft.gpu else text
 
 
 def _weighed(context: Context, drafts: list[Draft]) -> Iterator[Draft]:

@@ -100,12 +100,13 @@ def _statement(context: Context, entry: Entry, error: CompileError) -> Related |
     return Related(place.path, place.span, "refused here")
 
 
-def names_of_value(entry: Entry, value: int) -> str:
-    """ " (TILE=48)": the compile-time parameters that have this value, as a hint in brackets; "" where none
+def names_of_values(entry: Entry, values: Iterable[int]) -> str:
+    """ " (TILE=48)": the compile-time parameters that have these values, as a hint in brackets; "" where none
     has."""
     names = [
-        name
+        f"{name}={value}"
+        for value in dict.fromkeys(values)
         for name, knowledge in entry.of.candidate.constants.items()
         if isinstance(knowledge, Known) and knowledge.value == value and not isinstance(knowledge.value, bool)
     ]
-    return f" ({', '.join(f'{name}={value}' for name in names)})" if names else ""
+    return f" ({', '.join(names)})" if names else ""
