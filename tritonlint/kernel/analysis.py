@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from tritonlint.source.nodes import walk
+
 _ASSIGNED = "_tritonlint_assigned"
 _RETURNS = "_tritonlint_returns"
+_TEXT = "_tritonlint_text"
 
 
 def assigned_names(statements: list[ast.stmt], owner: ast.AST) -> frozenset[str]:
@@ -15,7 +18,7 @@ def assigned_names(statements: list[ast.stmt], owner: ast.AST) -> frozenset[str]
     if found is None:
         names: set[str] = set()
         for statement in statements:
-            for node in ast.walk(statement):
+            for node in walk(statement):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                     names.add(node.id)
                 elif isinstance(node, ast.NamedExpr) and isinstance(node.target, ast.Name):
@@ -29,7 +32,7 @@ def contains_return(node: ast.AST) -> bool:
     """Whether a `return` statement stands somewhere in the node."""
     found: bool | None = getattr(node, _RETURNS, None)
     if found is None:
-        found = any(isinstance(child, ast.Return) for child in ast.walk(node))
+        found = any(isinstance(child, ast.Return) for child in walk(node))
         setattr(node, _RETURNS, found)
     return found
 
@@ -42,12 +45,20 @@ def targets_of(statement: ast.stmt) -> list[str]:
     elif isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
         targets = [statement.target]
     return [
-        n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        n.id for t in targets for n in walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     ]
 
 
 def text_of(node: ast.AST) -> str:
-    """The source of a node, near enough for a message."""
+    """The source of a node, near enough for a message. Kept at the node, since a kernel is traced for many configs."""
+    kept: str | None = getattr(node, _TEXT, None)
+    if kept is None:
+        kept = _text_of(node)
+        setattr(node, _TEXT, kept)
+    return kept
+
+
+def _text_of(node: ast.AST) -> str:
     if isinstance(node, ast.If):
         return f"if {text_of(node.test)}:"
     if isinstance(node, ast.For):

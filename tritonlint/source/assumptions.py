@@ -8,6 +8,7 @@ from typing import Any
 
 from tritonlint.source.definitions import last_name
 from tritonlint.source.module import Module
+from tritonlint.source.nodes import walk
 from tritonlint.source.slices import launch_ids
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -69,4 +70,4 @@ class Assumptions:
 
 
 def _holds_config(node: ast.AST) -> bool:
-    return any(isinstance(inner, ast.Call) and last_name(inner) == "Config" for inner in ast.walk(node))
+    return any(isinstance(inner, ast.Call) and last_name(inner) == "Config" for inner in walk(node))

@@ -9,6 +9,7 @@ from tritonlint.source import symbolic
 from tritonlint.source.environment import Frame
 from tritonlint.source.guards import ANYWHERE, NO_GUARDS, Choice, Guards, choose, narrow
 from tritonlint.source.kernels import Decorator, Kernel, LaunchProxy
+from tritonlint.source.nodes import children
 from tritonlint.source.objects import (
     MISSING,
     Class,
@@ -420,7 +421,7 @@ def _is_generator(node: ast.AST) -> bool:
 
 
 def _has_yield(node: ast.AST) -> bool:
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if isinstance(child, (ast.Yield, ast.YieldFrom)):
             return True
         if not isinstance(

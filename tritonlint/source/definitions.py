@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.source.kernels import Kernel, Layer
+from tritonlint.source.nodes import walk
 from tritonlint.source.objects import (
     MISSING,
     Class,
@@ -243,13 +244,13 @@ def stepped_names(body: Iterable[ast.stmt]) -> list[str]:
     """Names that a loop's body changes from run to run (`x += 1`, `x = f(x)`)."""
     found: dict[str, None] = {}
     for statement in body:
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
                 found[node.target.id] = None
             elif isinstance(node, ast.Assign):
-                used = {inner.id for inner in ast.walk(node.value) if isinstance(inner, ast.Name)}
+                used = {inner.id for inner in walk(node.value) if isinstance(inner, ast.Name)}
                 for target in node.targets:
-                    for inner in ast.walk(target):
+                    for inner in walk(target):
                         if (
                             isinstance(inner, ast.Name)
                             and isinstance(inner.ctx, ast.Store)

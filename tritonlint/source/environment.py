@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonlint.source.guards import ANYWHERE, Path
 from tritonlint.source.module import Module
+from tritonlint.source.nodes import walk
 from tritonlint.source.objects import MISSING, Dict, Function, Instance, List, OutOfBudget, Set
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def bindings_of(module: Module) -> Bindings:
         for name in names:
             index.setdefault(name, []).append(number)
         if isinstance(statement, (ast.ImportFrom, ast.Try, ast.If)):
-            inside = [statement] if isinstance(statement, ast.ImportFrom) else ast.walk(statement)
+            inside = [statement] if isinstance(statement, ast.ImportFrom) else walk(statement)
             if any(isinstance(inner, ast.ImportFrom) and inner.names[0].name == "*" for inner in inside):
                 stars.append(number)
     return Bindings(index, stars)
@@ -155,7 +156,7 @@ class Environment:
         for number in reversed(self.stars):
             if number >= now:
                 continue
-            for node in ast.walk(self.module.statements[number]):
+            for node in walk(self.module.statements[number]):
                 if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
                     source = self.interpreter.import_module(self, node)
                     if source is not None and source is not self:

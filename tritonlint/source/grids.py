@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tritonlint.source.access import iterate
 from tritonlint.source.guards import Choice
 from tritonlint.source.knowledge import knowledge
+from tritonlint.source.nodes import walk
 from tritonlint.source.objects import (
     MISSING,
     Dict,
@@ -88,7 +89,7 @@ def _meta_keys(function: Function) -> dict[str, Any]:
         return {}
     name = parameters[-1].arg
     found: dict[str, Any] = {}
-    for node in ast.walk(function.node):
+    for node in walk(function.node):
         if (
             isinstance(node, ast.Subscript)
             and isinstance(node.value, ast.Name)

@@ -10,6 +10,7 @@ from tritonlint.source import slices
 from tritonlint.source.environment import CHANGING, Environment, Frame
 from tritonlint.source.guards import ANYWHERE, Path, choose, guard
 from tritonlint.source.kernels import Kernel, LaunchProxy
+from tritonlint.source.nodes import walk
 from tritonlint.source.objects import (
     Class,
     Function,
@@ -171,7 +172,7 @@ class _Finder:
         """Whether a function launches, or holds a function that does or that is a kernel."""
         if _is_kernel(node):
             return False
-        for inner in ast.walk(node):
+        for inner in walk(node):
             if id(inner) in self.launches:
                 return True
             if inner is not node and isinstance(inner, _FUNCTIONS) and _is_kernel(inner):
@@ -363,7 +364,7 @@ def _changed_attributes(owner: Class) -> set[str]:
         if not isinstance(method, _FUNCTIONS) or method.name == "__init__" or not method.args.args:
             continue
         me = method.args.args[0].arg
-        for node in ast.walk(method):
+        for node in walk(method):
             target: ast.AST | None = None
             if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(
                 node.ctx, (ast.Store, ast.Del)

@@ -19,6 +19,7 @@ from tritonlint.source.kernels import Kernel
 from tritonlint.source.knowledge import from_knowledge
 from tritonlint.source.launches import Launch, Runner
 from tritonlint.source.module import Module
+from tritonlint.source.nodes import walk
 from tritonlint.source.objects import MISSING, OutOfBudget, Raised, Symbol, Tensor
 from tritonlint.source.plan import Planner
 from tritonlint.source.problem import Problem
@@ -118,7 +119,7 @@ class _Reader:
         self.interp.permissive = True
         try:
             for entry in runner.found:
-                if any(id(node) in open_ for node in ast.walk(entry.node)):
+                if any(id(node) in open_ for node in walk(entry.node)):
                     found.extend(launch for launch in runner.run(entry) if id(launch.node) in open_)
         finally:
             self.interp.permissive = False
@@ -168,7 +169,7 @@ class _Reader:
         if isinstance(statement, (ast.ClassDef, ast.If, ast.Try, ast.With, ast.For)):
             return any(
                 isinstance(inner, ast.FunctionDef) and inner.decorator_list and may_be_kernel(inner)
-                for inner in ast.walk(statement)
+                for inner in walk(statement)
             )
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
             text = ast.dump(statement.value.func)

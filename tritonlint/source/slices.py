@@ -11,7 +11,9 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from tritonlint.source.module import Module
+from tritonlint.source.nodes import children, walk
 
+_USES = "_tritonlint_uses"
 _LAUNCH_METHODS = frozenset({"run", "warmup"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -32,7 +34,7 @@ def launch_ids(module: Module) -> frozenset[int]:
             continue
         if names is None:
             names = _decorated(module)
-        found.update(id(node) for node in ast.walk(statement) if _is_launch(node, names))
+        found.update(id(node) for node in walk(statement) if _is_launch(node, names))
     return frozenset(found)
 
 
@@ -82,7 +84,7 @@ def own_nodes(body: Iterable[ast.AST]) -> Iterable[ast.AST]:
         node = stack.pop()
         yield node
         if not isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend(children(node))
 
 
 def called_names(node: ast.AST) -> set[str]:
@@ -100,7 +102,7 @@ def called_names(node: ast.AST) -> set[str]:
 def called_names_in(function: ast.AST) -> set[str]:
     """The same for a whole function, inner ones included."""
     found: set[str] = set()
-    for inner in ast.walk(function):
+    for inner in walk(function):
         if isinstance(inner, ast.Call):
             if isinstance(inner.func, ast.Name):
                 found.add(inner.func.id)
@@ -123,12 +125,10 @@ def relevant(body: Sequence[ast.stmt], launching: frozenset[str], launches: froz
     inner = {
         statement.name
         for statement in simple
-        if isinstance(statement, _FUNCTIONS) and any(id(node) in launches for node in ast.walk(statement))
+        if isinstance(statement, _FUNCTIONS) and any(id(node) in launches for node in walk(statement))
     }
     for statement in simple:
-        if isinstance(statement, ast.Assign) and any(
-            id(node) in launches for node in ast.walk(statement.value)
-        ):
+        if isinstance(statement, ast.Assign) and any(id(node) in launches for node in walk(statement.value)):
             inner |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
     launching = launching | inner
     work: list[ast.stmt] = [
@@ -190,12 +190,20 @@ def _bodies(statement: ast.stmt) -> list[list[ast.stmt]]:
 
 
 def _uses(statement: ast.stmt) -> tuple[set[str], set[str]]:
-    """(names that the statement binds or changes, names that it reads)."""
+    """(names that the statement binds or changes, names that it reads); kept at the statement."""
+    kept: tuple[set[str], set[str]] | None = getattr(statement, _USES, None)
+    if kept is None:
+        kept = _uses_of(statement)
+        setattr(statement, _USES, kept)
+    return kept
+
+
+def _uses_of(statement: ast.stmt) -> tuple[set[str], set[str]]:
     stored: set[str] = set()
     loaded: set[str] = set()
     if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
         stored.add(statement.name)
-    for node in ast.walk(statement):
+    for node in walk(statement):
         if isinstance(node, ast.Name):
             (loaded if isinstance(node.ctx, ast.Load) else stored).add(node.id)
         elif isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, (ast.Store, ast.Del)):
@@ -228,4 +236,4 @@ def _head_names(statement: ast.stmt) -> set[str]:
         if part is not None:
             heads.append(part)
     heads.extend(getattr(statement, "items", []))
-    return {node.id for head in heads for node in ast.walk(head) if isinstance(node, ast.Name)}
+    return {node.id for head in heads for node in walk(head) if isinstance(node, ast.Name)}

@@ -23,6 +23,7 @@ from tritonlint.source.guards import (
     opposite,
     same,
 )
+from tritonlint.source.nodes import walk
 from tritonlint.source.objects import MISSING, EnumMember, External, List, Maybe, OutOfBudget, Raised, Symbol
 from tritonlint.source.values import DType
 
@@ -74,7 +75,7 @@ def _leniently(
         elif not isinstance(statement, ast.Expr):
             raise
         for target in targets:
-            for node in ast.walk(target):
+            for node in walk(target):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                     frame.env[node.id] = interp.symbol(
                         ("failed", id(node)), f"{node.id} could not be evaluated"

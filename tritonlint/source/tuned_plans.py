@@ -7,6 +7,7 @@ from typing import Any
 
 from tritonlint.source.families import SOURCES
 from tritonlint.source.module import Module, parse_file
+from tritonlint.source.nodes import walk
 from tritonlint.source.sites import (
     AutotuneSite,
     Candidate,
@@ -63,7 +64,7 @@ def _kernel(tuned: TunedFile, name: str, text: str, platform: Platform) -> Kerne
 
     module = parse_file(SourceFile(tuned.path, text))
     for statement in module.statements:
-        for node in ast.walk(statement):
+        for node in walk(statement):
             # The program is not in the file: whatever is said of it stands at the file's start.
             if hasattr(node, "lineno"):
                 node.lineno = node.end_lineno = 1  # type: ignore[attr-defined]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tritonlint.source.nodes import walk
 from tritonlint.source.text import Lines, split_lines
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -31,18 +32,28 @@ class _Index:
 
 
 @lru_cache(maxsize=8)
-def _index(source: str) -> _Index:
+def _lines(source: str) -> Lines:
+    return Lines(split_lines(source))
+
+
+@lru_cache(maxsize=256)
+def _index(source: str, line: int) -> _Index:
+    """Of the statements at the top of the file that a line is part of."""
     tree = _tree(source)
-    lines = Lines(split_lines(source))
+    lines = _lines(source)
     functions: list[_Function] = []
     calls: dict[tuple[int, int], ast.Call] = {}
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            functions.append(node)
-        elif isinstance(node, ast.Call):
-            at = (node.lineno, lines.column(node.lineno, node.col_offset))
-            if at not in calls or _end(node) > _end(calls[at]):
-                calls[at] = node
+    for statement in tree.body if tree is not None else ():
+        first = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", ()))])
+        if not first <= line <= (statement.end_lineno or statement.lineno):
+            continue
+        for node in walk(statement):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                functions.append(node)
+            elif isinstance(node, ast.Call):
+                at = (node.lineno, lines.column(node.lineno, node.col_offset))
+                if at not in calls or _end(node) > _end(calls[at]):
+                    calls[at] = node
     return _Index(tuple(functions), calls)
 
 
@@ -53,7 +64,7 @@ def _end(node: ast.AST) -> tuple[int, int]:
 def enclosing(source: str, line: int) -> _Function | None:
     """The innermost function around a line."""
     found: _Function | None = None
-    for node in _index(source).functions:
+    for node in _index(source, line).functions:
         inside = node.lineno <= line <= (node.end_lineno or node.lineno)
         if inside and (found is None or node.lineno >= found.lineno):
             found = node
@@ -62,7 +73,7 @@ def enclosing(source: str, line: int) -> _Function | None:
 
 def call_at(source: str, line: int, column: int) -> ast.Call | None:
     """The call that starts at a place (from 1)."""
-    return _index(source).calls.get((line, column))
+    return _index(source, line).calls.get((line, column))
 
 
 @lru_cache(maxsize=16)
@@ -71,13 +82,13 @@ def _bindings(function: ast.AST) -> Mapping[str, tuple[tuple[int, ast.expr | Non
     other binding: a loop, a with, an augmented assignment)."""
     found: dict[str, list[tuple[int, ast.expr | None]]] = {}
     plain: set[int] = set()
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 for name, value in _targets(target, node.value):
                     plain.add(id(name))
                     found.setdefault(name.id, []).append((node.lineno, value))
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in plain:
             found.setdefault(node.id, []).append((node.lineno, None))
     return {name: tuple(values) for name, values in found.items()}
@@ -133,7 +144,7 @@ def returned(source: str, function: ast.AST, name: str) -> ast.expr | None:
     for scope in (function, tree):
         for node in ast.iter_child_nodes(scope) if scope is not None else ():
             if isinstance(node, ast.FunctionDef) and node.name == name:
-                given = [one.value for one in ast.walk(node) if isinstance(one, ast.Return)]
+                given = [one.value for one in walk(node) if isinstance(one, ast.Return)]
                 return given[0] if len(given) == 1 else None
     return None
 
