@@ -101,6 +101,7 @@ def lint_paths(
     wrong = any(os.path.normpath(entry.path) in named for entry in discovery.problems)
     skipped = list(discovery.skipped)
     chosen: dict[Origin, Targets] = {}
+    read = 0
     work: list[Job] = []
     kept: dict[str, FileResult] = {}
     order: list[str] = []
@@ -114,6 +115,7 @@ def lint_paths(
         if data is None:
             skipped.append(Skipped(path, "larger than 16 MB"))
             continue
+        read += 1
         if not relevant(path, data):
             continue
         settings = resolver.for_path(Path(path))
@@ -152,7 +154,7 @@ def lint_paths(
         problems=tuple(dict.fromkeys(problems)),  # rules that cannot be loaded are a problem of every file
         suppressed=tuple(entry for result in done for entry in result.suppressed),
         skipped=tuple(skipped),
-        files=len(discovery.files),
+        files=read,
         paths=tuple(discovery.files),
         relevant=len(done),
         kernels=sum(result.stats.kernels for result in done),

@@ -13,6 +13,8 @@ from tritonlint.cli.main import CommandError
 from tritonlint.discovery import PRUNED, SUFFIXES
 from tritonlint.settings import SettingsError
 
+WAKE_MS = 200
+
 
 def watch(paths: Sequence[str], run: Callable[[], int]) -> int:
     """Runs once, then after each change, until it is interrupted. The exit status is that of the last run."""
@@ -20,14 +22,21 @@ def watch(paths: Sequence[str], run: Callable[[], int]) -> int:
         changes: Any = importlib.import_module("watchfiles").watch
     except ModuleNotFoundError:
         raise CommandError("--watch needs watchfiles: install tritonlint[watch]") from None
-    status = _once(run)
+    status: int | None = None
     try:
-        for _ in changes(*map(Path, paths), watch_filter=_counts, raise_interrupt=False):
-            click.echo("", err=True)
-            status = _once(run)
+        # Woken without a change as well: so that the first run begins when the watch does, and no change before
+        # its end is missed.
+        for changed in changes(
+            *map(Path, paths), watch_filter=_counts, yield_on_timeout=True, rust_timeout=WAKE_MS
+        ):
+            if status is None:
+                status = _once(run)
+            elif changed:
+                click.echo("", err=True)
+                status = _once(run)
     except KeyboardInterrupt:
         pass
-    return status
+    return status or 0
 
 
 def _once(run: Callable[[], int]) -> int:

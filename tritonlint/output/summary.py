@@ -42,10 +42,10 @@ def summary_lines(report: Report, style: Style) -> list[str]:
 
 
 def skipped_text(report: Report) -> str:
-    """ "3 skipped (2 ignored by .gitignore, 1 excluded by settings)"."""
+    """ "3 paths skipped (2 ignored by .gitignore, 1 excluded by settings)"; a folder counts once."""
     reasons = Counter(entry.reason for entry in report.skipped)
     why = ", ".join(f"{count:,} {reason}" for reason, count in reasons.most_common())
-    return f"{len(report.skipped):,} skipped ({why})"
+    return f"{counted(len(report.skipped), 'path')} skipped ({why})"
 
 
 def problem_lines(report: Report, style: Style) -> list[str]:
