@@ -26,6 +26,7 @@ def work(
     grid: tuple[int, ...],
     values: Mapping[str, int] | None = None,
     types: Mapping[str, str] | None = None,
+    sample: int | None = None,
 ) -> LaunchWork:
     target = Target("sm_86")
     arguments = arguments_of(
@@ -43,7 +44,7 @@ def work(
         release=(3, 9),
     )
     assert traced.complete, traced.gaps
-    found = measure(traced, grid, arguments.values, tensor_cores=False)
+    found = measure(traced, grid, arguments.values, tensor_cores=False, sample=sample)
     assert found is not None
     return found
 
@@ -118,7 +119,7 @@ def test_programs_that_loop_differently_are_summed() -> None:
     )
     found = work(source, "k", {"B": 64}, (5,), types={"y": "*fp32", "x": "i32"})
     assert found.bytes_tiled == (0 + 1 + 2 + 3 + 4) * 64 * 4
-    assert found.bytes_min is None
+    assert found.bytes_min == 4 * 64 * 4  # the longest run holds the others
 
 
 @pytest.mark.parametrize("grid", [(0,), (0, 4)])
@@ -127,3 +128,14 @@ def test_an_empty_grid_has_no_work(grid: tuple[int, ...]) -> None:
     arguments = arguments_of(kernel(ADD, "add"), constants={"BLOCK": 64}, types={}, values={}, defaults={})
     traced = trace(kernel(ADD, "add"), arguments.specs, {"BLOCK": 64}, target=target, release=(3, 9))
     assert measure(traced, grid, {}, tensor_cores=False) is None
+
+
+def test_a_sample_stands_for_all() -> None:
+    """The first programs, as many times over: quick, and the same where all are alike."""
+    source = HEAD + (
+        "@triton.jit\ndef k(x, y, B: tl.constexpr):\n"
+        "    o = tl.program_id(0) * B + tl.arange(0, B)\n    tl.store(y + o, tl.load(x + o))\n"
+    )
+    whole = work(source, "k", {"B": 64}, (4096,), types={"x": "*fp32", "y": "*fp32"})
+    part = work(source, "k", {"B": 64}, (4096,), types={"x": "*fp32", "y": "*fp32"}, sample=128)
+    assert (part.bytes_tiled, part.bytes_min, part.counted) == (whole.bytes_tiled, whole.bytes_min, 128)

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from tritonlint.arguments import arguments_of
+from tritonlint.compiler.compiled import Compiled
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.releases import release
+from tritonlint.compiler.target import Target
 from tritonlint.context import FileWork
 from tritonlint.estimate_record import Estimate, TimePart, WavesPart
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.jobs import Job, JobError, job_of
+from tritonlint.kernel.ir import Trace
 from tritonlint.launch_model import Launch, known_grid, known_options
 from tritonlint.settings import Resolver, SettingsError, near
 from tritonlint.source.sites import Candidate, LaunchPlan
@@ -50,6 +53,15 @@ class Estimator:
         if estimate is None:
             raise JobError("; ".join(why) or "the kernel cannot be traced")
         return estimate
+
+    def compile(self, job: Job) -> tuple[Launch, Trace, Compiled]:
+        """A job's launch, its trace, and what the compiler makes of it. Raises JobError."""
+        targets = self._choose(job)
+        work = self._work(job, targets)
+        launch = self._launch(work, targets, job)
+        target = Target(targets.gpus[0].arch)
+        trace = work.model.trace(launch, target)
+        return launch, trace, work.model.compiled(trace, launch.options, target, job.model)
 
     def _estimate(
         self, work: FileWork, targets: Targets, job: Job

@@ -35,19 +35,27 @@ class WavesPart:
 
 @dataclass(frozen=True, slots=True)
 class TimePart:
-    """Milliseconds of a roofline; `total` is the largest of the three."""
+    """Milliseconds: three roofs, and in `total` what a model of the launch predicts, between `low` and `high`; None
+    where no model applies. The textbook's total is the highest roof."""
 
     compute: float
     memory: float
     launch: float
-    total: float
+    total: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def known(self) -> float:
+        """The prediction, or without one the highest roof: for comparing launches."""
+        return max(self.compute, self.memory, self.launch) if self.total is None else self.total
 
     def to_json(self) -> dict[str, Any]:
         return {
             "compute": _short(self.compute),
             "memory": _short(self.memory),
             "launch": _short(self.launch),
-            "total": _short(self.total),
+            "total": None if self.total is None else _short(self.total),
         }
 
 

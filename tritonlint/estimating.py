@@ -13,6 +13,7 @@ from tritonlint.finding import Certainty
 
 if TYPE_CHECKING:
     from tritonlint.gpu.profile import GpuProfile
+    from tritonlint.model.roofline import Roofline
     from tritonlint.work import LaunchWork
 
 
@@ -69,9 +70,10 @@ def build(
         if dram is not None and model == "compiler":
             steps.append(f"bytes from and to memory, with what the L2 keeps: {dram:,}")
         if roof is not None:
-            time = TimePart(roof.compute_ms, roof.memory_ms, roof.launch_ms, roof.total_ms)
             bound = roof.bound
             steps += roof.steps
+            time, more = _time(roof, compiled, options, gpu, work, model)
+            steps += more
     return Estimate(
         shared_bytes=compiled.shared_bytes,
         shared_exact=compiled.shared_exact,
@@ -107,6 +109,23 @@ def build(
         model=model,
         compiled=compiled,
     )
+
+
+def _time(
+    roof: Roofline, compiled: Compiled, options: Options, gpu: GpuProfile, work: LaunchWork, model: str
+) -> tuple[TimePart, tuple[str, ...]]:
+    """The roofs, and the predicted time where a model applies, with its steps."""
+    if model == "textbook":
+        return TimePart(roof.compute_ms, roof.memory_ms, roof.launch_ms, roof.total_ms), ()
+    from tritonlint.launch_time import predicted
+
+    timing = predicted(compiled, options, gpu, work)
+    if timing is None:
+        return TimePart(roof.compute_ms, roof.memory_ms, roof.launch_ms, None), ()
+    part = TimePart(
+        roof.compute_ms, roof.memory_ms, roof.launch_ms, timing.total_ms, timing.low_ms, timing.high_ms
+    )
+    return part, timing.steps
 
 
 def refusals(compiled: Compiled, gpu: GpuProfile) -> list[str]:

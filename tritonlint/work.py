@@ -51,6 +51,22 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
+class LoopTurns:
+    """How often each program goes through the body of a loop, those of the loops around it included."""
+
+    line: int
+    path: str
+    turns: Number
+
+    @property
+    def summary(self) -> tuple[int, str, float, float]:
+        """(line, path, turns of the average program, of the one with most)."""
+        if isinstance(self.turns, int):
+            return self.line, self.path, float(self.turns), float(self.turns)
+        return self.line, self.path, sum(self.turns) / len(self.turns), float(max(self.turns))
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchWork:
     """FLOPs (a multiply-add is two) and bytes of the whole launch; None where not known."""
 
@@ -59,9 +75,11 @@ class LaunchWork:
     bytes_min: int | None
     bytes_tiled: int | None
     accesses: tuple[Access, ...]
+    loops: tuple[LoopTurns, ...] | None  # in the order of the text
     operand: str | None  # element type of the dots' operands, None without a dot
     tensor_cores: bool
     steps: tuple[str, ...]
+    counted: int | None = None  # programs that were gone through, where they stand for all
     _traffic: dict[tuple[int, int], int | None] = field(default_factory=dict, compare=False, repr=False)
 
     def dram_bytes(self, gpu: GpuProfile, waves: Waves | None) -> int | None:
@@ -106,17 +124,26 @@ class LaunchWork:
 
 
 def measure(
-    trace: Trace, grid: Sequence[int], values: Mapping[str, int], *, tensor_cores: bool
+    trace: Trace,
+    grid: Sequence[int],
+    values: Mapping[str, int],
+    *,
+    tensor_cores: bool,
+    sample: int | None = None,
 ) -> LaunchWork | None:
     """The work of a launch with that grid; `values` are run-time integers that are known. None where the
-    trace is not complete: then what is missing may be most of it."""
+    trace is not complete: then what is missing may be most of it.
+
+    With `sample`, at most so many programs are gone through and the others taken to be like them: quick, for
+    comparing launches, but no count.
+    """
     programs = 1
     for size in grid:
         programs *= size
     if not trace.complete or programs <= 0:
         return None
     dims = [*grid, 1, 1][:3]
-    seen = min(programs, MAX_PROGRAMS)
+    seen = min(programs, MAX_PROGRAMS if sample is None else sample)
     ids = [
         [number % dims[0] for number in range(seen)],
         [number // dims[0] % dims[1] for number in range(seen)],
@@ -133,7 +160,8 @@ def measure(
         elif argument.value.type.element.startswith("i"):
             walk.scalars.set(argument.value, Known(chance.randrange(1 << 40, 1 << 41) | 1, made_up=True))
     walk.block(trace.function.body, 1)
-    return _summed(walk, tensor_cores, programs, seen)
+    found = _summed(walk, tensor_cores, seen if sample else programs, seen)
+    return _scaled(found, programs) if seen < programs and sample else found
 
 
 class _Walk:
@@ -142,6 +170,7 @@ class _Walk:
     def __init__(self, scalars: Scalars) -> None:
         self.scalars = scalars
         self.accesses: list[Access] = []
+        self.loops: list[LoopTurns] = []
         self.dot_flops: Number = 0
         self.other_flops: Number = 0
         self.dots = 0
@@ -185,19 +214,22 @@ class _Walk:
             self.miss(f"line {op.line}: the loop has step 0")
             return
         body = op.blocks[0]
-        first = len(self.accesses)
-        carried = [self.scalars.get(value) for value in op.operands[3:]]
         inside = both(lambda a, b: a * b, times, rounds)
+        self.loops.append(LoopTurns(op.line, op.path, inside))
+        first, seen_loops = len(self.accesses), len(self.loops)
+        carried = [self.scalars.get(value) for value in op.operands[3:]]
         self._round(body, Known(low), carried, inside)
         yielded = [self.scalars.get(value) for value in body.ops[-1].operands] if body.ops else []
         found = self.accesses[first:]
         # The second round, only to see which addresses move on.
         after = (self.dot_flops, self.other_flops, self.dots)
+        inner = self.loops[seen_loops:]
         del self.accesses[first:]
         self._round(body, Known(both(lambda a, b: a + b, low, step)), yielded, inside)
         second = self.accesses[first:]
         del self.accesses[first:]
         self.dot_flops, self.other_flops, self.dots = after
+        self.loops[seen_loops:] = inner
         for one, other in zip(found, second, strict=False):
             moves = one.moves or (one.starts is not None and one.starts != other.starts)
             self.accesses.append(replace(one, moves=moves))
@@ -298,22 +330,31 @@ def _total(number: Number, programs: int, seen: int) -> int | None:
     return sum(number) if seen == programs else None
 
 
-def _strip(access: Access) -> int | None:
-    """Bytes of all rounds of one tile."""
-    if not isinstance(access.times, int):
-        return None
-    return access.tile_bytes * (access.times if access.moves else min(access.times, 1))
+def _strip(access: Access) -> Number:
+    """Bytes of all rounds of one tile: a number, or one a program where they differ."""
+    rounds = access.times if access.moves else both(min, access.times, 1)
+    return both(lambda count, each: count * each, rounds, access.tile_bytes)
 
 
 def _least(accesses: Sequence[Access], programs: int, seen: int) -> int | None:
-    """Bytes where every tile that is read or written at all comes or goes once."""
+    """Bytes where every tile that is read or written at all comes or goes once. Of strips that begin at the same
+    place and differ in length, the longest holds the others."""
     known: dict[tuple[str, bool, int], set[object]] = {}
+    uneven: dict[tuple[str, bool, object], int] = {}
     for access in accesses:
         strip = _strip(access)
-        if access.starts is None or strip is None:
+        if access.starts is None:
             return None
-        known.setdefault((access.argument, access.store, strip), set()).update(access.starts)
-    total = 0
+        if isinstance(strip, int):
+            known.setdefault((access.argument, access.store, strip), set()).update(access.starts)
+            continue
+        if seen < programs:
+            return None
+        places = access.starts * len(strip) if len(access.starts) == 1 else access.starts
+        for start, moved in zip(places, strip, strict=True):
+            key = (access.argument, access.store, start)
+            uneven[key] = max(uneven.get(key, 0), moved)
+    total = sum(uneven.values())
     for (_, _, strip), starts in known.items():
         count = len(starts)
         if seen < programs and count > 1:
@@ -350,9 +391,26 @@ def _summed(walk: _Walk, tensor_cores: bool, programs: int, seen: int) -> Launch
         bytes_min=least,
         bytes_tiled=tiled,
         accesses=tuple(walk.accesses),
+        loops=None if counting else tuple(walk.loops),
         operand=walk.operand if walk.dots else None,
         tensor_cores=tensor_cores,
         steps=tuple(steps),
+    )
+
+
+def _scaled(part: LaunchWork, programs: int) -> LaunchWork:
+    """The work of `programs` programs like those of `part`."""
+
+    def times(number: int | None) -> int | None:
+        return None if number is None else number * programs // part.programs
+
+    return replace(
+        part,
+        programs=programs,
+        counted=part.programs,
+        flops=times(part.flops),
+        bytes_min=times(part.bytes_min),
+        bytes_tiled=times(part.bytes_tiled),
     )
 
 
@@ -360,27 +418,32 @@ def _dram(work: LaunchWork, cache_bytes: int, per_wave: int) -> int | None:
     """Bytes from and to memory. Programs of a wave walk their loops together, so that a strip (all rounds of
     one tile) that several of them read comes once; from wave to wave a strip stays while all that was touched
     since fits the cache (least recently used goes first). What is written goes to memory once."""
+    if work.counted is not None:
+        of_part = _dram(replace(work, programs=work.counted, counted=None), cache_bytes, per_wave)
+        return None if of_part is None else of_part * work.programs // work.counted
     if work.bytes_tiled is None or work.bytes_min is None or work.programs > MAX_PROGRAMS:
         return work.bytes_min  # of so many programs, tiles all differ, or bytes_min would not be known
-    reads = [access for access in work.accesses if not access.store]
+    reads = [(access, access.starts or (), _strip(access)) for access in work.accesses if not access.store]
     written = _least([access for access in work.accesses if access.store], work.programs, work.programs) or 0
     fetched = held = 0
-    cache: dict[tuple[str, object, int], None] = {}
+    cache: dict[tuple[str, object, int], int] = {}
     for start in range(0, work.programs, max(1, per_wave)):
-        wave: dict[tuple[str, object, int], None] = {}
-        for access in reads:
-            starts, strip = access.starts or (), _strip(access) or 0
+        wave: dict[tuple[str, object, int], int] = {}
+        for access, starts, strip in reads:
             part = starts if len(starts) == 1 else starts[start : start + per_wave]
-            wave.update(dict.fromkeys((access.argument, key, strip) for key in part))
-        for entry in wave:
-            if entry in cache:
-                del cache[entry]  # and put back as the most recently used
-            else:
-                fetched += entry[2]
-                held += entry[2]
-            cache[entry] = None
+            if isinstance(strip, int):
+                wave.update(dict.fromkeys([(access.argument, key, strip) for key in part], strip))
+                continue
+            moved = strip[start : start + per_wave]
+            for key, size in zip(part * len(moved) if len(part) == 1 else part, moved, strict=True):
+                entry = (access.argument, key, -1)
+                wave[entry] = max(wave.get(entry, 0), size)
+        for entry, size in wave.items():
+            kept = cache.pop(entry, 0)  # and put back as the most recently used
+            fetched += max(0, size - kept)
+            held += max(size, kept) - kept
+            cache[entry] = max(size, kept)
         while held > cache_bytes and cache:
             oldest = next(iter(cache))
-            del cache[oldest]
-            held -= oldest[2]
+            held -= cache.pop(oldest)
     return fetched + written

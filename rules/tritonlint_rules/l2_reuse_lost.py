@@ -25,7 +25,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
         timed = [entry for entry in listed if _is_timed(entry)]
         if not timed:
             continue
-        best = min(timed, key=lambda entry: entry.of.estimate.time_ms.total)
+        best = min(timed, key=lambda entry: entry.of.estimate.time_ms.known)
         estimate = best.of.estimate
         if (
             estimate.bytes_dram < TIMES * estimate.bytes_min

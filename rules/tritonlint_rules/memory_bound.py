@@ -29,7 +29,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
         timed = [entry for entry in timed if entry.of.estimate.fits]
         if not timed:
             continue
-        best = min(timed, key=lambda entry: entry.of.estimate.time_ms.total)
+        best = min(timed, key=lambda entry: entry.of.estimate.time_ms.known)
         if best.of.estimate.bound == "memory":
             yield _draft(best, len(timed))
 

@@ -21,6 +21,7 @@ from tritonlint.compiler.facts import (
     shared_parts,
 )
 from tritonlint.compiler.graph import Graph, GValue, from_function
+from tritonlint.compiler.instructions import sections_of
 from tritonlint.compiler.layout_pipeline import clean_ttir
 from tritonlint.compiler.liveness import Held, held_memory
 from tritonlint.compiler.modelled import of_the_release, reasons_of, sure_loads
@@ -131,6 +132,13 @@ def _compiled(trace: ir.Trace, options: Options, target: Target, release: Releas
         registers_high=estimate.high,
         spills=estimate.spills,
         pipelining_off=report.stopped_by,
+        sections=sections_of(
+            graph,
+            {held.op: held.buffer.size for held in memory if held.is_scratch},
+            front.widths,
+            32 * options.num_warps,
+        ),
+        spilled_words=estimate.spilled_words,
         reasons=reasons,
     )
 

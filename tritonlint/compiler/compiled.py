@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from tritonlint.compiler.instructions import Section
+
 TensorCores = Literal["none", "mma_v1", "mma_v2", "wgmma", "tcgen05", "mfma", "wmma"]
 Spills = Literal["no", "likely", "certain"]
 
@@ -73,4 +75,6 @@ class Compiled:
     registers_high: int | None
     spills: Spills
     pipelining_off: str = ""  # what stopped the pipeliner (a print, assert or barrier in the loop), else ""
+    sections: tuple[Section, ...] = ()  # what a program issues, loop by loop; () where nothing is known
+    spilled_words: int = 0  # about how many 32-bit words of a thread find no register
     reasons: tuple[str, ...] = ()  # why the number is not exact, one sentence each, with line and construct

@@ -15,6 +15,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any, Literal
 
+from tritonlint.compiler.bank_conflicts import shared_access
 from tritonlint.compiler.compiled import Spills
 from tritonlint.compiler.encodings import DotOperand, NvidiaMma
 from tritonlint.compiler.graph import GOp, Graph, GValue
@@ -79,6 +80,10 @@ class Need:
     fragments: int  # of both operands of one step along K of the largest dot that reads them from registers
     operands: int  # of both operands of that dot over all of its K: the assembler loads ahead where it can
     scalars: int  # arguments of the kernel
+    batch: int = 0  # the most words of values kept, with those of all loads that are on their way at once
+    copies: int = (
+        0  # accesses of asynchronous copies in the place where most are: each has an address of its own
+    )
 
 
 def need_of(graph: Graph) -> Need:
@@ -91,7 +96,8 @@ def need_of(graph: Graph) -> Need:
     address = [0] * (size + 1)
     born = [0] * (size + 1)
     family: Family = "none"
-    accumulator = fragments = operands = 0
+    accumulator = fragments = operands = copies = 0
+    streamed: set[GValue] = set()
     indices = _index_values(ops)
     ends: dict[GValue, int] = {}
     roots: dict[GValue, GValue] = {}
@@ -121,6 +127,10 @@ def need_of(graph: Graph) -> Need:
         else:
             for result in op.results:
                 meet(result, result)
+        if op.results and _is_fragment(op, streamed):
+            streamed.add(op.result)
+        if op.name == "ttg.async_copy_global_to_local":
+            copies = max(copies, _copies(op))
         if op.name in _TCGEN05:
             family = "tcgen05"
         elif op.name in _DOTS:
@@ -142,7 +152,7 @@ def need_of(graph: Graph) -> Need:
             kept = max(1, words // _access(root))
             address[start] += kept
             address[end] -= kept
-        elif not _is_fragment(root):
+        elif root not in streamed:
             data[start] += words
             data[end] -= words
             born[start] += words
@@ -150,10 +160,12 @@ def need_of(graph: Graph) -> Need:
             saved[start] += wider
             saved[end] -= wider
     looped = _in_loops(numbering, size)
+    alive: list[int] = []
     peak = held = sure = loop_peak = most = loop_most = live = spared = pointers = 0
     for position in range(size):
         before, least = live, live - spared
         live += data[position]
+        alive.append(live)
         spared += saved[position]
         pointers += address[position]
         peak = max(peak, live)
@@ -179,6 +191,8 @@ def need_of(graph: Graph) -> Need:
         fragments=fragments,
         operands=operands,
         scalars=len(graph.body.args),
+        batch=_batch(ops, alive),
+        copies=copies,
     )
 
 
@@ -236,10 +250,36 @@ def _is_free(value: GValue) -> bool:
     return value.type.element == "i1"
 
 
-def _is_fragment(value: GValue) -> bool:
-    """An operand of mma that is read from shared memory: loaded step by step along K."""
-    op = value.op
-    return isinstance(value.encoding, DotOperand) and op is not None and op.name == "ttg.local_load"
+def _is_fragment(op: GOp, streamed: set[GValue]) -> bool:
+    """Whether the result is an operand of mma that is read from shared memory, or converted from one: it is made step
+    by step along K."""
+    if not isinstance(op.result.encoding, DotOperand):
+        return False
+    if op.name == "ttg.local_load":
+        return True
+    tensors = [operand for operand in op.operands if operand.is_tensor]
+    return len(tensors) == 1 and tensors[0] in streamed and op.name != "ttg.convert_layout"
+
+
+def _copies(op: GOp) -> int:
+    """Accesses of one thread for an asynchronous copy."""
+    place, memory = op.operands[0], op.operands[1]
+    return round(shared_access(place.encoding, place.shape, memory.encoding, max(8, memory.type.bits))[0])
+
+
+def _batch(ops: list[GOp], live: list[int]) -> int:
+    """The most words of what is live before a run of loads, with the loads of that run: the assembler starts them all
+    before it uses the first. A run ends where all threads meet, or where a loop or a branch begins or ends."""
+    most = run = before = 0
+    for position, op in enumerate(ops):
+        if op.name == "tt.load":
+            if not run:
+                before = live[position - 1] if position else 0
+            run += _words(op.result)
+        elif op.name in _BARRIERS or op.blocks or op.name == "scf.yield":
+            most = max(most, before + run)
+            run = before = 0
+    return max(most, before + run)
 
 
 def _words(value: GValue) -> int:
@@ -290,6 +330,7 @@ class Estimate:
     low: int | None
     high: int | None
     spills: Spills
+    spilled_words: int = 0  # what is wanted beyond the limit
 
 
 UNKNOWN = Estimate(None, None, None, "no")
@@ -319,6 +360,8 @@ def features(need: Need, target: Target) -> dict[str, float]:
         "operands_before_sm_90": float(need.operands if older else 0),
         "streamed": float(min(_STREAMED, max(0, need.peak - need.held))),
         "scalars": float(need.scalars),
+        "batch": float(need.batch),
+        "copies": float(need.copies),
     }
 
 
@@ -346,9 +389,10 @@ def from_need(need: Need, options: Options, target: Target) -> Estimate:
     certain = max(need.surely_held, need.accumulator) > limit
     likely = wanted > model["spills_from"] * limit
     spills: Spills = "certain" if certain else "likely" if likely else "no"
+    over = max(0, round(max(wanted, need.held, need.accumulator) - limit)) if spills != "no" else 0
     if spills == "certain":
-        return Estimate(limit, limit, limit, spills)
-    return Estimate(_clamp(wanted, limit), _clamp(low, limit), _clamp(high, limit), spills)
+        return Estimate(limit, limit, limit, spills, over)
+    return Estimate(_clamp(wanted, limit), _clamp(low, limit), _clamp(high, limit), spills, over)
 
 
 def register_limit(options: Options) -> int:
