@@ -24,3 +24,21 @@ def state_scan(c_ptr, s_ptr, a_ptr, d_ptr, x_ptr, o_ptr, n,
         x = tl.load(x_ptr + (k + steps)[:, None] * BN + columns[None, :])
         acc += tl.dot(a.to(x_ptr.dtype.element_ty), x)
     tl.store(o_ptr + rows[:, None] * BN + columns[None, :], acc)
+
+
+@triton.jit
+def scaled_product(a_ptr, b_ptr, s_ptr, o_ptr, heads, stride_a, stride_b, stride_s,
+                   BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """The result of each step's product is scaled by a load in the loop: where its operands are prefetched, the
+    scale is converted before it is widened."""
+    rows = tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    depth = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for h in range(heads):
+        a = tl.load(a_ptr + h * stride_a + rows[:, None] * BK + depth[None, :])
+        b = tl.load(b_ptr + h * stride_b + depth[:, None] * BN + columns[None, :])
+        product = tl.dot(a, b)
+        scale = tl.exp(tl.load(s_ptr + h * stride_s + rows).to(tl.float32))
+        acc += product * scale[:, None]
+    tl.store(o_ptr + rows[:, None] * BN + columns[None, :], acc)

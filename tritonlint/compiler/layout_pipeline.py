@@ -1,8 +1,7 @@
 """The order of the layout passes, from TTIR to right before the software pipeliner, and after it (NVIDIA).
 
 make_ttir and make_ttgir of third_party/nvidia/backend/compiler.py. Passes that change nothing the model reads
-are left out: inlining (the tracer inlines), prefetching of operands from shared memory (the buffers live as
-long), the allocation of barriers that later passes own.
+are left out: inlining (the tracer inlines), the allocation of barriers that later passes own.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from tritonlint.compiler.graph import GOp, Graph
 from tritonlint.compiler.licm import hoist_invariants
 from tritonlint.compiler.optimize_tmem import optimize_tmem_layouts
 from tritonlint.compiler.options import Options
+from tritonlint.compiler.prefetch import sink_prefetched_dots
 from tritonlint.compiler.reduce_duplication import reduce_data_duplication
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.remove_conversions import remove_conversions
@@ -89,6 +89,10 @@ def late_passes(graph: Graph, options: Options, target: Target, release: Release
     settled = canonicalize(graph)
     if loop_aware_cse(graph) or not settled:
         canonicalize(graph)
+    if release.prefetches_on == "everywhere" or (
+        release.prefetches_on == "ampere" and target.capability // 10 == 8
+    ):
+        sink_prefetched_dots(graph)
     optimize_dot_operands(graph, release)
     if target.capability >= 100:
         optimize_tmem_layouts(graph, release)

@@ -19,7 +19,8 @@ MODELLED = frozenset({
     "tt.extern_elementwise", "tt.elementwise_inline_asm", "tt.print", "tt.assert",
     "tt.make_tensor_descriptor", "tt.descriptor_load", "tt.descriptor_store", "tt.descriptor_reduce",
     "tt.descriptor_gather", "tt.descriptor_scatter", "gpu.barrier", "ttg.barrier", "tt.debug_barrier",
-    "llvm.intr.assume", "ub.poison", "tt.poison",
+    "llvm.intr.assume", "ub.poison", "tt.poison", "tt.grid_dependency_wait",
+    "tt.grid_dependency_launch_dependents",
 })  # fmt: skip
 """Operations of a trace whose effect on shared memory is modelled, besides those of arith and math."""
 

@@ -202,6 +202,9 @@ class Release:
     warp_specialization: bool = False  # tl.range(warp_specialize=)
 
     # After the pipeliner.
+    prefetches_on: Literal["", "everywhere", "ampere"] = (
+        ""  # targets on which pipelined operands are prefetched
+    )
     allocs_stay_behind_writes: bool = False  # memory for a loaded tile is not taken before a write in between
     hoists_accumulators_twice: bool = False  # accumulators leave loops once more behind the pipeliner
     lowers_tma_before_layouts: bool = False  # descriptor accesses get their tiles before conversions go
@@ -354,6 +357,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     (3, 7, {
         "axis_clamps_sums": True,
         "wgmma_in_two_pieces": True,
+        "prefetches_on": "everywhere",
         "scan_drops_copies": True,
         "hoisting_is_weighed": True,
         "existing_values": "end_slices",
@@ -364,6 +368,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "tcgen05_flag_through_loop": True,
     }),
     (3, 8, {
+        "prefetches_on": "ampere",
         "scales_converted_first": True,
         "remat_follows_regions": True,
         "existing_values": "left_out",
