@@ -28,7 +28,7 @@ _DTYPES = {
 }  # fmt: skip
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 _NOT_FOR_KERNELS = ("grid", "warmup", "pre_hook", "ir_override")
-_SAMPLE = 1024  # programs that are gone through one by one
+_SAMPLE = 320  # programs that are gone through one by one: two waves of one a multiprocessor on most GPUs
 
 
 @dataclass(frozen=True, slots=True)
