@@ -1,4 +1,4 @@
-"""Builds the documentation: `python docs/build.py` (needs tritonlint[docs]).
+"""Builds the documentation: `python docs/build.py` (needs tritonlint[docs,html]).
 
 Pages of docs/ are copied. Those that end in .j2 are templates whose numbers come from runs of tritonlint, made now.
 The pages of rules, GPUs and settings are written from the rules, the profiles and the settings table. The site is
@@ -29,6 +29,7 @@ from tritonlint.settings_file import KEYS
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs"
 BUILD = ROOT / "build" / "docs"
+LIVE_GPUS = ("a100", "h100", "b200", "rtx3070", "rtx4090", "t4", "mi300x")  # of the page that `matrix` makes
 FAMILIES = {
     "TL1": "Does not fit",
     "TL2": "Does not compile",
@@ -53,6 +54,9 @@ def assemble() -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
     shutil.copytree(PAGES / "images", BUILD / "images")
+    gpus = " ".join(f"--gpu {name}" for name in LIVE_GPUS)
+    tritonlint(f"matrix examples/gemm.py examples/softmax.py {gpus} --triton 3.2 --triton 3.9 --output-format html "
+               f"--output-file {shlex.quote(str(BUILD / 'example-matrix.html'))}")  # fmt: skip
 
 
 def pages() -> dict[str, str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tritonlint.finding import Finding, Related
-from tritonlint.fingerprint import fingerprints
+from tritonlint.fingerprint import fingerprints, relative
 from tritonlint.merge import merge
 from tritonlint.registry import Registry, UnknownRuleError, registry
 from tritonlint.settings import Settings
@@ -156,3 +157,12 @@ class TestFingerprints:
     def test_equal_ones_are_numbered(self) -> None:
         names = fingerprints([finding(), finding(), finding("TL102")])
         assert len(set(names)) == 3
+
+
+def test_reports_name_paths_without_dots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that reads a report resolves no ".."; what is not below the folder is named in full."""
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path / "sub")
+    assert relative("../sub/./a.py") == "a.py"
+    assert relative("../a.py") == (tmp_path / "a.py").as_posix()
+    assert relative("../a.py", tmp_path) == "a.py"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,14 +13,15 @@ from tritonlint.finding import Finding
 
 
 def relative(path: str, root: Path | None = None) -> str:
-    """A path as reports name it: from `root` (the working folder), with "/"."""
+    """A path as reports name it: from `root` (the working folder), with "/"; in full where it is not below."""
     if path.startswith("<"):
         return path
     top = root or Path.cwd()
-    for place, above in ((Path(path).absolute(), top.absolute()), (Path(path).resolve(), top.resolve())):
+    plain = Path(os.path.abspath(path))  # without "..", which no reader of a report resolves
+    for place, above in ((plain, Path(os.path.abspath(top))), (Path(path).resolve(), top.resolve())):
         if place.is_relative_to(above):
             return place.relative_to(above).as_posix()
-    return Path(path).absolute().as_posix()
+    return plain.as_posix()
 
 
 def identity(finding: Finding, root: Path | None = None) -> str:

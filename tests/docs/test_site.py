@@ -19,9 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def site() -> Path:
-    for name in ("zensical", "jinja2"):
+    for name in ("zensical", "jinja2", "altair", "vl_convert"):
         if importlib.util.find_spec(name) is None:
-            missing("tritonlint[docs]")
+            missing("tritonlint[docs,html]")
     done = subprocess.run(
         [sys.executable, "docs/build.py"], cwd=ROOT, capture_output=True, text=True, check=False
     )
