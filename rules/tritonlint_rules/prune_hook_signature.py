@@ -5,16 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from tritonlint.finding import Finding
+from tritonlint.finding import Certainty, Finding
 from tritonlint.rule import Context, Rule
+from tritonlint.source.sites import AutotuneSite, LaunchPlan
 from tritonlint.span import Span
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
-from tritonlint_rules.support.names import plain_tuner
+from tritonlint_rules.support.names import parameter_names, plain_tuner
 from tritonlint_rules.support.places import Place, of_tuning
 
 CODE, NAME = "TL310", "prune-hook-signature"
-_ALWAYS = ("grid", "warmup")  # what `kernel[grid](...)` adds to the keywords of every launch
+_NEEDS_KWARGS = "def prune(configs, named_args, **kwargs) works in every release"
 
 
 def check(context: Context) -> Iterable[Finding]:
@@ -24,28 +25,45 @@ def check(context: Context) -> Iterable[Finding]:
 def _drafts(context: Context) -> Iterator[Draft]:
     plan = context.plan
     tuning = plan.tuning
-    if tuning is None or not isinstance(tuning.prune_hook, (ast.FunctionDef, ast.Lambda)):
-        return
-    hook = tuning.prune_hook
-    problem = _problem(hook.args, context.triton, len(tuning.configs))
-    if problem is None:
-        return
-    here = _stands_here(context, hook)
-    place = Place(context.path, _name_span(hook)) if here else of_tuning(plan, tuning)
+    if tuning is None or len(tuning.configs) == 1:
+        return  # no hook is called for one config
+    level: Certainty = "proven" if plain_tuner(plan, tuning) else "possible"
     major, minor = context.triton
-    call = "(configs, named_args, **kwargs)" if context.triton >= (3, 0) else "(configs, named_args)"
-    yield Draft(
-        place=place,
-        severity="error",
-        certainty="proven" if plain_tuner(plan, tuning) else "possible",
-        message=f"early_config_prune is called as f{call} in Triton {major}.{minor}: {problem}",
-        help="def prune(configs, named_args, **kwargs) works in every release",
-    )
+    hook = tuning.prune_hook
+    if isinstance(hook, (ast.FunctionDef, ast.Lambda)):
+        problem = _problem(hook.args, context.triton)
+        if problem is not None:
+            call = "(configs, named_args, **kwargs)" if context.triton >= (3, 0) else "(configs, named_args)"
+            yield Draft(
+                place=_place(context, plan, tuning, hook),
+                severity="error",
+                certainty=level,
+                message=f"early_config_prune is called as f{call} in Triton {major}.{minor}: {problem}",
+                help=_NEEDS_KWARGS,
+            )
+    model = tuning.perf_model
+    if isinstance(model, (ast.FunctionDef, ast.Lambda)) and _is_asked(tuning):
+        problem = _model_problem(model.args, plan, tuning, context.triton)
+        if problem is not None:
+            yield Draft(
+                place=_place(context, plan, tuning, model),
+                severity="error",
+                # How many configs are left for it then hangs on the other hook.
+                certainty="possible" if hook is not None or tuning.prune == "early_config_prune" else level,
+                message=(
+                    f"perf_model is called with keywords only in Triton {major}.{minor}, those of the launch "
+                    f"and of the config: {problem}"
+                ),
+                help="def model(BLOCK, num_warps, **kwargs): name what you need and take the rest",
+            )
 
 
-def _problem(arguments: ast.arguments, triton: tuple[int, int], configs: int) -> str | None:
-    if configs == 1:
-        return None  # never called
+def _always(triton: tuple[int, int]) -> tuple[str, ...]:
+    """What `kernel[grid](...)` adds to the keywords of every launch."""
+    return ("grid", "warmup") if triton >= (2, 3) else ("grid",)
+
+
+def _problem(arguments: ast.arguments, triton: tuple[int, int]) -> str | None:
     positional = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     needed = len(positional) - len(arguments.defaults)
     if len(positional) < 2 and arguments.vararg is None:
@@ -53,17 +71,55 @@ def _problem(arguments: ast.arguments, triton: tuple[int, int], configs: int) ->
         return f"{taken}, two are given"
     further = positional[2:needed]
     if triton < (3, 0):
-        missing = [
-            *further,
-            *(a.arg for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is None),
-        ]
+        missing = [*further, *_required_keywords(arguments)]
         return f"nothing is given for {', '.join(missing)}" if missing else None
     if arguments.kwarg is None:
-        named = {*positional[2:], *(argument.arg for argument in arguments.kwonlyargs)}
-        left = [name for name in _ALWAYS if name not in named]
-        if left:
-            return f"it takes no **kwargs, but {' and '.join(left)} are always among them"
+        return _left_over({*positional[2:], *(argument.arg for argument in arguments.kwonlyargs)}, triton)
     return None
+
+
+def _model_problem(
+    arguments: ast.arguments, plan: LaunchPlan, tuning: AutotuneSite, triton: tuple[int, int]
+) -> str | None:
+    named = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    needed = named[: len(named) - len(arguments.defaults)]
+    if arguments.posonlyargs:
+        return "it takes positional arguments"
+    given = {*parameter_names(plan), *_always(triton), "num_warps", "num_stages"}
+    given |= {"num_ctas", "maxnreg"} if triton >= (2, 2) else set()
+    given |= {name for config in tuning.configs for name in config.kwargs}
+    given |= set(plan.launch.options) if plan.launch is not None else set()
+    missing = [name for name in (*needed, *_required_keywords(arguments)) if name not in given]
+    if missing:
+        return f"nothing is given for {', '.join(missing)}"
+    if arguments.kwarg is None:
+        return _left_over({*named, *(argument.arg for argument in arguments.kwonlyargs)}, triton)
+    return None
+
+
+def _required_keywords(arguments: ast.arguments) -> list[str]:
+    pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    return [argument.arg for argument, default in pairs if default is None]
+
+
+def _left_over(named: set[str], triton: tuple[int, int]) -> str | None:
+    left = [name for name in _always(triton) if name not in named]
+    verb = "is" if len(left) == 1 else "are"
+    return f"it takes no **kwargs, but {' and '.join(left)} {verb} always among them" if left else None
+
+
+def _is_asked(tuning: AutotuneSite) -> bool:
+    """Whether the model is called at all: only where more configs are left than it keeps."""
+    count, top_k = len(tuning.configs), tuning.top_k
+    if top_k is None or not tuning.resolved:
+        return False
+    return count > (max(1, int(count * top_k)) if isinstance(top_k, float) and top_k <= 1.0 else top_k)
+
+
+def _place(
+    context: Context, plan: LaunchPlan, tuning: AutotuneSite, hook: ast.FunctionDef | ast.Lambda
+) -> Place:
+    return Place(context.path, _name_span(hook)) if _stands_here(context, hook) else of_tuning(plan, tuning)
 
 
 def _stands_here(context: Context, hook: ast.FunctionDef | ast.Lambda) -> bool:
@@ -87,16 +143,26 @@ _HOOKED = (
     ).removeprefix(samples.HEAD)
 )
 _BARE = _HOOKED.replace("named_args, **kwargs", "named_args")
+_MODEL = (
+    samples.HEAD
+    + "def cost(BLOCK, num_warps, **kwargs):\n    return BLOCK / num_warps\n\n\n"
+    + samples.tuned_scale(
+        [samples.block(256), samples.block(512), samples.block(1024)],
+        'key=["n"],\n    prune_configs_by={"perf_model": cost, "top_k": 2}',
+    ).removeprefix(samples.HEAD)
+)
+_FEW = _MODEL.replace("num_warps, **kwargs", "num_warps")
 
 RULE = Rule(
     code=CODE,
     name=NAME,
     severity="error",
-    what="An `early_config_prune` function whose parameters do not fit the tuner's call.",
+    what="An `early_config_prune` or `perf_model` function whose parameters do not fit the tuner's call.",
     why=(
         "Up to 2.3 it is called with the configs and a dict of the positional arguments. From 3.0 on "
         "every keyword of the launch comes too, among them always `grid` and `warmup`, so a hook without "
-        "`**kwargs` raises a TypeError at the first launch."
+        "`**kwargs` raises a TypeError at the first launch. `perf_model` gets keywords only, in every release: "
+        "all of the launch and of the config. It is asked where more configs are left than `top_k`."
     ),
     example="```python\ndef prune(configs, named_args): ...\n```",
     better="```python\ndef prune(configs, named_args, **kwargs): ...\n```",
@@ -110,9 +176,18 @@ RULE = Rule(
             _BARE.replace('"early_config_prune": prune', '"early_config_prune": HOOKS[0]'),
             "which function is not known",
         ),
+        samples.miss(_MODEL, "a model that takes what it needs and the rest"),
+        samples.miss(_FEW.replace('"top_k": 2', '"top_k": 3'), "nothing is left out, so it is never asked"),
+        samples.miss(
+            _FEW.replace(', "top_k": 2', ""), "without top_k all configs stay, and it is never asked"
+        ),
     ),
     invalid=(
         samples.hit(_BARE, "def prune", "**kwargs", severity="error"),
+        samples.hit(_FEW, "def cost", "grid and warmup", severity="error"),
+        samples.hit(
+            _MODEL.replace("def cost(BLOCK, ", "def cost(BLOCK, LANES, "), "def cost", "LANES", triton="2.1"
+        ),
         samples.hit(
             _HOOKED.replace("configs, named_args, **kwargs", "configs, **kwargs"),
             "def prune",

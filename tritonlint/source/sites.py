@@ -92,7 +92,11 @@ class AutotuneSite:
     reset_to_zero: tuple[str, ...] = ()
     restore_value: tuple[str, ...] = ()
     prune: str | None = None  # "early_config_prune", "perf_model" where given
-    prune_hook: Any = None  # FunctionDef node of early_config_prune, where it is in a file that was read
+    prune_hook: Any = None  # FunctionDef or Lambda of early_config_prune, where it is in a file that was read
+    perf_model: Any = None  # the same of perf_model
+    top_k: int | float | None = (
+        None  # how many configs, or what share, perf_model keeps; None where not known
+    )
     argument_spans: Mapping[str, Span] = field(
         default_factory=dict
     )  # "key", "configs", and "key:NAME" for each name

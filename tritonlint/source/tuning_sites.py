@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tritonlint.span import Span
 
 _READ = ("configs", "key", "prune_configs_by", "reset_to_zero", "restore_value", "pre_hook")
+_HOOKS = ("early_config_prune", "perf_model")
 _MAX_CONFIGS = 20_000
 
 
@@ -64,7 +65,9 @@ def _make(interp: Interpreter, kernel: Kernel, layer: Layer) -> AutotuneSite:
                 if isinstance(element, ast.Constant) and isinstance(element.value, str):
                     spans[f"{option}:{element.value}"] = module.span(element)
     prune = layer.arguments.get("prune_configs_by")
-    hook = prune.get("early_config_prune") if isinstance(prune, Dict) else None
+    hooks = {name: prune.get(name) if isinstance(prune, Dict) else None for name in _HOOKS}
+    nodes = {name: hook.node if isinstance(hook, Function) else None for name, hook in hooks.items()}
+    top_k = prune.get("top_k", 1.0) if isinstance(prune, Dict) else None
     named = _names(layer.arguments.get("key", MISSING))
     given = "key" in layer.arguments
     return AutotuneSite(
@@ -77,7 +80,9 @@ def _make(interp: Interpreter, kernel: Kernel, layer: Layer) -> AutotuneSite:
         _names(layer.arguments.get("reset_to_zero")) or (),
         _names(layer.arguments.get("restore_value")) or (),
         _prune(prune),
-        hook.node if isinstance(hook, Function) else None,
+        nodes["early_config_prune"],
+        nodes["perf_model"],
+        top_k if isinstance(top_k, (int, float)) else None,
         spans,
         frozenset(name for name in layer.arguments if name not in _READ or name == "pre_hook"),
         module.path,
@@ -90,7 +95,7 @@ def _prune(prune: Any) -> str | None:
     if isinstance(prune, Dict):
         if not prune:
             return None
-        for name in ("early_config_prune", "perf_model"):
+        for name in _HOOKS:
             if prune.get(name) is not None:
                 return name
     return "early_config_prune"
