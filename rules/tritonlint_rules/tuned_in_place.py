@@ -188,9 +188,9 @@ RULE = Rule(
     ),
     better='```python\n@triton.autotune(configs, key=["n"], restore_value=["param_ptr"])\n```',
     when_not=(
-        "A kernel that gives the same result when run twice (a clamp, a copy onto itself). Reported only "
-        "where the store goes to the address of the load; hooks in the configs or the decorator are taken "
-        "to put things back."
+        "A kernel that gives the same result when run twice: a clamp, a selection, a copy onto itself are "
+        "told apart. Reported only where the store goes to the address of the load; hooks in the configs "
+        "or the decorator are taken to put things back."
     ),
     source=(
         "Triton's tuner, read in 2.1 to 3.9; run on an H200 with 3.6. Found by tracing loads, stores and "
@@ -212,6 +212,8 @@ RULE = Rule(
             samples.HEAD + _ASSUME + samples.autotune(_TWO[:1]) + _KERNEL,
             "one config: nothing is benchmarked",
         ),
+        samples.miss(_IN_PLACE.replace("x * 2", "tl.maximum(x, 0.0)"), "a clamp settles with the first run"),
+        samples.miss(_IN_PLACE.replace("x * 2", "tl.where(x > 0, x, 0.0)"), "so does a selection"),
         samples.miss(_LOCK, "a lock, which is free again at the end"),
         samples.miss(
             _IN_PLACE.replace('"BLOCK": 256}', '"BLOCK": 256}, pre_hook=fill'), "a hook may put it back"
@@ -220,6 +222,26 @@ RULE = Rule(
     invalid=(
         samples.hit(_IN_PLACE, "@triton.autotune", "x_ptr", severity="error"),
         samples.hit(_SUM, "@triton.autotune", "total_ptr", severity="error"),
+        samples.hit(
+            _IN_PLACE.replace("x * 2", "tl.where(x > 0, x, -x * 2)"),
+            "@triton.autotune",
+            "x_ptr",
+            why="a selection of something computed from it",
+        ),
+        samples.hit(
+            _IN_PLACE.replace(
+                "@triton.autotune",
+                "@triton.jit(noinline=True)\ndef put(x_ptr, i, n, factor):\n"
+                "    x = tl.load(x_ptr + i, mask=i < n)\n"
+                "    tl.store(x_ptr + i, x * factor, mask=i < n)\n\n\n@triton.autotune",
+            ).replace(
+                "    x = tl.load(x_ptr + i, mask=i < n)\n    tl.store(x_ptr + i, x * 2, mask=i < n)\n",
+                "    put(x_ptr, i, n, 2.0)\n",
+            ),
+            "@triton.autotune",
+            "x_ptr",
+            why="the store is in a function that is not inlined",
+        ),
         samples.hit(
             _IN_PLACE.replace(
                 "    key=[],\n", '    key=[],\n    restore_value=["x_ptr"],\n    reset_to_zero=["x_ptr"],\n'

@@ -10,6 +10,13 @@ from tritonlint.kernel.ir import Block, Function, Op, Value
 
 _LOADS = ("tt.load", "tt.descriptor_load")
 _STORES = ("tt.store", "tt.descriptor_store")
+_ROUNDINGS = ("arith.extf", "arith.truncf", "tt.fp_to_fp")
+_CLAMPS = frozenset(
+    {
+        "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.maxsi", "arith.minsi",
+        "arith.maxui", "arith.minui", "tt.clampf",
+    }
+)  # fmt: skip
 _BUDGET = 200_000  # values looked at, for one kernel
 
 
@@ -30,6 +37,8 @@ class _Flow:
     # A loop's value has several sources: what it starts with, what an iteration hands on.
     sources: dict[Value, list[Value]] = field(default_factory=dict)
     accesses: list[Op] = field(default_factory=list)
+    # What a function that is not inlined gets for its parameter; None where it is called with several.
+    passed: dict[Value, Value | None] = field(default_factory=dict)
 
 
 def updates(function: Function) -> list[Update]:
@@ -74,7 +83,7 @@ def updates(function: Function) -> list[Update]:
             for load in by_argument.get(name, ())
             if load.results and addresses.of_access(load) == place
         }
-        if same and _depends(flow, store.operands[1], same):
+        if same and _depends(flow, store.operands[1], same) and not _settles(flow, store.operands[1], same):
             found.append(Update(name, "store", store.line))
     return found
 
@@ -87,7 +96,9 @@ def _collect(block: Block, flow: _Flow) -> None:
             flow.accesses.append(op)
         for inner in op.blocks:
             _collect(inner, flow)
-        if op.name == "scf.for" and op.blocks:
+        if op.name == "tt.call":
+            _collect_call(op, flow)
+        elif op.name == "scf.for" and op.blocks:
             body = op.blocks[0]
             carried = body.args[1:]
             begins = op.operands[len(op.operands) - len(carried) :] if carried else ()
@@ -111,6 +122,22 @@ def _collect(block: Block, flow: _Flow) -> None:
                         flow.sources.setdefault(argument, []).extend(
                             [*op.operands[place : place + 1], *given[place : place + 1]]
                         )
+
+
+def _collect_call(op: Op, flow: _Flow) -> None:
+    """A noinline function as if it stood here: parameters are what is passed, results what it returns."""
+    callee = op.attrs.get("callee")
+    if not isinstance(callee, Function):
+        return
+    for parameter, operand in zip(callee.arguments, op.operands, strict=False):
+        flow.sources.setdefault(parameter.value, []).append(operand)
+        known = flow.passed.setdefault(parameter.value, operand)
+        flow.passed[parameter.value] = operand if known is operand else None
+    _collect(callee.body, flow)
+    last = callee.body.ops[-1] if callee.body.ops else None
+    if last is not None and last.name == "tt.return":
+        for place, result in enumerate(op.results):
+            flow.sources.setdefault(result, []).extend(last.operands[place : place + 1])
 
 
 class _Roots:
@@ -165,6 +192,9 @@ class _Addresses:
         known = self._numbers.get(value)
         if known is not None:
             return known
+        passed = self._flow.passed.get(value)
+        if passed is not None:
+            return self.of(passed)
         op = self._flow.made_by.get(value)
         key: object
         if op is None or op.blocks or op.name in (*_LOADS, "tt.atomic_rmw", "tt.atomic_cas"):
@@ -189,9 +219,38 @@ def _depends(flow: _Flow, value: Value, on: set[Value]) -> bool:
         seen.add(current)
         todo += flow.sources.get(current, ())
         op = flow.made_by.get(current)
-        if op is not None and not (op.blocks and op.name.startswith("scf.")):
+        if op is not None and op.name != "tt.call" and not (op.blocks and op.name.startswith("scf.")):
             todo += op.operands
     return False
+
+
+def _settles(flow: _Flow, value: Value, loaded: set[Value]) -> bool:
+    """Whether a second run would store the same again: what was loaded went through nothing, through maxima and
+    minima only, or through selections between it and something else only."""
+    found = _steps(flow, value, loaded)
+    return found is not None and len(found) <= 1
+
+
+def _steps(flow: _Flow, value: Value, loaded: set[Value]) -> frozenset[str] | None:
+    """The kinds of steps from what was loaded to a value; None where one is of another kind."""
+    if value in loaded:
+        return frozenset()
+    op = flow.made_by.get(value)
+    if op is None or op.blocks:
+        return None
+    if op.name in _ROUNDINGS:
+        return _steps(flow, op.operands[0], loaded)
+    kind = "clamp" if op.name in _CLAMPS else "select" if op.name == "arith.select" else ""
+    if not kind:
+        return None
+    steps = frozenset((kind,))
+    for operand in op.operands[1:] if kind == "select" else op.operands:
+        if _depends(flow, operand, loaded):
+            own = _steps(flow, operand, loaded)
+            if own is None:
+                return None
+            steps |= own
+    return steps
 
 
 def _resets(flow: _Flow, roots: _Roots, name: str) -> bool:
@@ -215,8 +274,11 @@ def _is_zero(flow: _Flow, op: Op) -> bool:
 
 
 def operations(block: Block) -> Iterator[Op]:
-    """Every operation, those of inner blocks after their own."""
+    """Every operation, those of inner blocks and of functions that are not inlined after their own."""
     for op in block.ops:
         yield op
         for inner in op.blocks:
             yield from operations(inner)
+        callee = op.attrs.get("callee") if op.name == "tt.call" else None
+        if isinstance(callee, Function):
+            yield from operations(callee.body)
