@@ -73,7 +73,7 @@ class Need:
     peak: int  # the most words of data (not of addresses) that are live at once
     loop_peak: int  # the same inside loops
     held: int  # the most words of data that are live across an operation that needs all elements at once
-    surely_held: int  # the same where a value that is only widened is kept as it was before
+    surely_held: int  # the same where a value that is only widened is kept as it was until it is needed
     addresses: int  # the most words of pointers and index tensors that are live at once, one per access
     loop_addresses: int  # the same inside loops
     accumulator: int  # of the largest dot whose accumulator is in registers
@@ -92,7 +92,8 @@ def need_of(graph: Graph) -> Need:
     ops = numbering.ops
     size = len(ops) + 1
     data = [0] * (size + 1)
-    saved = [0] * (size + 1)  # words of data that need not be kept, since they can be widened later
+    saved = [0] * (size + 1)  # words of data that need not be there yet, since they can be widened later
+    positions = {op: position for position, op in enumerate(ops)}
     address = [0] * (size + 1)
     born = [0] * (size + 1)
     family: Family = "none"
@@ -157,8 +158,10 @@ def need_of(graph: Graph) -> Need:
             data[end] -= words
             born[start] += words
             wider = words - _before_widening(root, words)
-            saved[start] += wider
-            saved[end] -= wider
+            if wider:
+                first = min(end, _first_use(root, positions, end))
+                saved[start] += wider
+                saved[first] -= wider
     looped = _in_loops(numbering, size)
     alive: list[int] = []
     peak = held = sure = loop_peak = most = loop_most = live = spared = pointers = 0
@@ -194,6 +197,17 @@ def need_of(graph: Graph) -> Need:
         batch=_batch(ops, alive),
         copies=copies,
     )
+
+
+def _first_use(value: GValue, positions: Mapping[GOp, int], end: int) -> int:
+    """The position of the first operation that needs the value or a view of it."""
+    found = end
+    for user in value.uses:
+        if user.name in _VIEWS:
+            found = min(found, _first_use(user.result, positions, end))
+        else:
+            found = min(found, positions.get(user, end))
+    return found
 
 
 def _before_widening(value: GValue, words: int) -> int:
