@@ -11,7 +11,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from tracing import names, only, traced, walk
 
+from tritonlint.compiler.target import Target
 from tritonlint.kernel.ir import Type
+from tritonlint.kernel.trace import ArgumentSpec, trace
+from tritonlint.source import parse_file, plans, read
+from tritonlint.source.sites import Platform
 from tritonlint.source.values import DType
 
 MATMUL = """
@@ -45,6 +49,28 @@ def test_a_sum_with_a_dot_becomes_its_accumulator() -> None:
     ]
     assert dot.attrs["input_precision"] == "tf32"
     assert "arith.addf" not in names(found)
+
+
+def test_a_dot_takes_in_one_sum_after_another() -> None:
+    """zeros + dot, then + a mask: the dot stands where the last summand is known."""
+    found = traced(
+        """
+        @triton.jit
+        def kernel(a, b, c, M: tl.constexpr):
+            i = tl.arange(0, M)
+            x = tl.load(a + i[:, None] * M + i[None, :])
+            y = tl.load(b + i[:, None] * M + i[None, :])
+            product = tl.zeros((M, M), dtype=tl.float32)
+            product += tl.dot(x, y)
+            product += tl.where(i[:, None] >= i[None, :], 0, float("-inf"))
+            tl.store(c + i[:, None] * M + i[None, :], product)
+        """,
+        {"a": "*fp16", "b": "*fp16", "c": "*fp32"},
+        {"M": 32},
+    )
+    order = names(found)
+    assert order.count("tt.dot") == 1 and "arith.addf" not in order
+    assert order.index("tt.dot") > order.index("arith.select")
 
 
 def test_a_loop_carries_what_its_body_changes() -> None:
@@ -239,3 +265,28 @@ def test_numbers_in_comparisons_by_release(release: tuple[int, int], op: str) ->
     found = names(traced(text, {"x": "*fp16", "y": "*i1"}, {"B": 32}, release=release))
     assert op in found
     assert ("arith.extf" in found) == (release < (3, 9))
+
+
+def test_device_functions_handed_on_by_a_module_are_the_real_ones(tmp_path: Path) -> None:
+    """A package that has placeholders for the absence of Triton."""
+    package = tmp_path / "pack"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "compat.py").write_text(
+        "from .found import HAS\n"
+        "if HAS:\n    import triton\n    import triton.language as tl\n"
+        "    import triton.language.extra.libdevice as tldevice\n"
+        "else:\n    triton = tl = tldevice = object()\n"
+    )
+    file = package / "kernels.py"
+    file.write_text(
+        "from .compat import triton, tl, tldevice\n"
+        "@triton.jit\ndef kernel(x, N: tl.constexpr):\n"
+        "    i = tl.arange(0, N)\n    tl.store(x + i, tldevice.erf(tl.load(x + i)))\n"
+    )
+    (plan,) = plans(parse_file(read(str(file))), Platform("sm_90", (3, 9)))
+    found = trace(
+        plan.kernel, {"x": ArgumentSpec("*fp32", True)}, {"N": 64}, target=Target("sm_90"), release=(3, 9)
+    )
+    assert found.complete
+    assert "tt.extern_elementwise" in names(found)

@@ -239,6 +239,10 @@ class _Expander:
         then, other = guard.add_block(), guard.add_block()
         mapping: dict[GValue, GValue] = dict(zip(block.args[1:], fresh.results, strict=True))
         mapping[block.args[0]] = fresh.operands[1]
+        upper = GOp(
+            "arith.subi", fresh.operands[1:3], [_like(fresh.operands[1])], line=fresh.line, path=fresh.path
+        )
+        fresh.set_operand(1, upper.insert_before(fresh).result)
         stage = dict(self.kernel)
         for op in block.ops[:-1]:
             if stage.get(op, self.last) == self.last or is_free_of_effects(op):

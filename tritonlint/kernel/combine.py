@@ -60,13 +60,15 @@ class _Combine:
             for block in node.blocks:
                 self.region(block)
         if moved or made:
-            dots = set(moved.values())
+            # A dot that takes in one sum after another ends where the last one stood.
+            last = {dot: addition for addition, dot in moved.items()}
             ops: list[Node] = []
             for node in region.ops:
-                if node in dots:
+                if node in last:
                     continue
                 if node in moved:
-                    ops.append(moved[node])
+                    if last[moved[node]] is node:
+                        ops.append(moved[node])
                 elif node in made:
                     ops.extend(made[node])
                 else:

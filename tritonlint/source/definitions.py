@@ -213,6 +213,8 @@ def imported(interp: Interpreter, environment: Environment, node: ast.ImportFrom
         return External("triton")
     if name == "tl" and (node.level or node.module):
         return External("triton.language")
+    if name in ("libdevice", "tldevice") and (node.level or node.module):
+        return External("triton.language.extra.libdevice")
     source = interp.import_module(environment, node)
     if source is None:
         if node.level:
