@@ -11,4 +11,4 @@ import gc
 
 def collect_rarely() -> None:
     """To be called where a process starts, never on import."""
-    gc.set_threshold(100_000, 50, 100)
+    gc.set_threshold(50_000, 20, 10)
