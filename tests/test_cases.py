@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tritonlint import fixes
 from tritonlint.finding import Finding
 from tritonlint.lint import lint_source
 from tritonlint.settings import Settings
@@ -28,10 +29,10 @@ def head(source: str, field: str) -> list[str]:
     return re.findall(rf"^# {field}: (.*)$", source, re.MULTILINE)
 
 
-def found_in(path: Path) -> list[Finding]:
+def found_in(path: Path, changed: str | None = None) -> list[Finding]:
     source = path.read_text("utf-8")
     (gpu,), (triton,) = head(source, "gpu"), head(source, "triton")
-    result = lint_source(path.name, source, Settings(), gpus=[gpu], triton=triton)
+    result = lint_source(path.name, changed or source, Settings(), gpus=[gpu], triton=triton)
     assert not result.problems
     return list(result.findings)
 
@@ -72,6 +73,20 @@ def test_a_program_gets_what_it_deserves(path: Path) -> None:
             assert any(meets(finding, wanted) for finding in found), [
                 (finding.code, finding.span.line, finding.message) for finding in found
             ]
+
+
+@pytest.mark.parametrize("path", CASES, ids=[path.stem for path in CASES])
+def test_a_fix_mends_its_finding_and_breaks_nothing(path: Path) -> None:
+    source = path.read_text("utf-8")
+    before = found_in(path)
+    for finding in before:
+        for fix in finding.fixes:
+            after = found_in(path, fixes.apply(source, fix.edits))
+            same = [f for f in before if (f.code, f.message) == (finding.code, finding.message)]
+            left = [f for f in after if (f.code, f.message) == (finding.code, finding.message)]
+            assert len(left) < len(same), f"{fix.title} does not remove {finding.message}"
+            new = {(f.code, f.message) for f in after if f.severity != "info"}
+            assert new <= {(f.code, f.message) for f in before}, f"{fix.title} adds to what was found"
 
 
 def test_every_program_has_its_repaired_form() -> None:

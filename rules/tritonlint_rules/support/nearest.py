@@ -41,15 +41,23 @@ class Change:
 
 
 def nearest_fit(context: Context, entry: Entry) -> Change | None:
-    """The first change, in rising order of harm, with which nothing is overrun and the kernel still
-    compiles."""
+    """The first change, in rising order of harm, with which nothing is overrun and the kernel still compiles;
+    with more warps on top where it would spill for certain and more warps help."""
 
     def fits(of: EstimateOf) -> bool:
         if of.estimate is None or not of.estimate.fits or (of.trace is not None and of.trace.errors):
             return False
         return not overruns(Entry(entry.gpu, entry.plan, of))
 
-    return search(context, entry, fits)
+    found = search(context, entry, fits)
+    if found is None or found.of.estimate.spills != "certain":
+        return found
+    for warps in _more_warps(entry):
+        changes = {**found.changes, "num_warps": warps}
+        of = context.retry(entry.of, changes)
+        if fits(of) and of.estimate.spills != "certain":
+            return Change("num_warps", changes, of)
+    return found
 
 
 def search(
@@ -85,11 +93,15 @@ def _steps(entry: Entry) -> Iterator[tuple[Kind, dict[str, Any]]]:
     )
     for name, size in others:
         yield from (("tile", {name: smaller}) for smaller in _halves(size))
-    warps = known_int(candidate.num_warps)
+    yield from (("num_warps", {"num_warps": warps}) for warps in _more_warps(entry))
+
+
+def _more_warps(entry: Entry) -> Iterator[int]:
+    warps = known_int(entry.of.candidate.num_warps)
     most = entry.gpu.threads_per_cta_max // entry.gpu.warp_size
     while warps and warps * 2 <= most:
         warps *= 2
-        yield "num_warps", {"num_warps": warps}
+        yield warps
 
 
 def _halves(size: int) -> Iterator[int]:
