@@ -59,8 +59,8 @@ def _of_list(context: Context, plan: LaunchPlan, tuning: AutotuneSite, gpu: GpuP
         elif config.kwargs != first.kwargs:
             help_text = f"{listed(_set_over(config, first))} is what the heuristics make of it"
         alone = other != place and len(pairs) == 1 and config.kwargs == first.kwargs
-        alone = alone and len(tuning.configs) > 2  # what is to be tuned, if one is left, only the author knows
-        fix = _fix(context, config, place.path) if alone else None
+        # Where one would be left, only the author knows what was to be tuned.
+        fix = _fix(context, config, place.path) if alone and len(tuning.configs) > 2 else None
         yield Draft(
             place=place,
             severity="warning",
