@@ -2,11 +2,16 @@
 
     python benchmarks/accuracy.py ROWS.jsonl[.gz] --kernels kernels.py [--by kernel,target,release] [--show N]
     python benchmarks/accuracy.py ROWS.jsonl[.gz] --root CHECKOUT --release 3.9 [...]
+    python benchmarks/accuracy.py --report docs/accuracy.md [--sample 24] [--jobs 2]
 
 A row is one compile: `kernel`, `consts`, `types` (or `sig`) of the run-time arguments, `div` (those divisible by 16;
 without it all pointers and i32), `opts` (or num_warps, num_stages, num_ctas), `cc` or `arch`, `v` (or `triton`), and the
 truth: `shared`, `tmem`, `num_warps_out`; rows with `err` are left out. Kernels come from one file, or each from the row's
 `file` (and `project`) below --root.
+
+With --report the rows are made: public kernels are compiled for every target with the newest releases
+(accuracy_report.py), and the page of the documentation is written. Releases and packages are fetched with pip into the
+test cache (TRITONLINT_FETCH=1); torch is used where it is installed.
 
 Counted are: exact bytes, within 5%, inexact with a claim to be exact, a lower bound above the truth, tensor memory and
 warps that differ, and the median time of one answer.
@@ -20,6 +25,7 @@ import gzip
 import json
 import pathlib
 import statistics
+import sys
 import time
 from collections.abc import Iterator
 
@@ -128,7 +134,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("rows", type=pathlib.Path, nargs="+")
+    parser.add_argument("rows", type=pathlib.Path, nargs="*")
+    parser.add_argument("--report", type=pathlib.Path, help="compile public kernels and write this page")
+    parser.add_argument(
+        "--sample", type=int, default=24, help="compiles for each target and release of the report"
+    )
+    parser.add_argument("--jobs", type=int, help="compiles at the same time, for the report")
     parser.add_argument("--kernels", type=pathlib.Path)
     parser.add_argument("--root", type=pathlib.Path)
     parser.add_argument("--release", default="")
@@ -137,6 +148,12 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=0, help="print that many rows that differ")
     parser.add_argument("--every", type=int, default=1, help="take every n-th row")
     options = parser.parse_args()
+    if options.report is not None:
+        sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+        from benchmarks.accuracy_report import write
+
+        write(options.report, sample=options.sample, jobs=options.jobs)
+        return
 
     groups: dict[tuple[str, str], Tally] = collections.defaultdict(Tally)
     kernels = Kernels()

@@ -60,14 +60,14 @@ class FileWork:
             from tritonlint.fact_paths import fact_book
 
             book = fact_book(settings)
-            self.model.facts = AttachedFacts(book, targets.triton, self._launches_of, self.model.trace)
+            self.model.facts = AttachedFacts(book, targets.triton, self.launches_of, self.model.trace)
         self._apart = apart
         self._readings: list[tuple[SharedPlatform, dict[_Key, LaunchPlan]]] = []
         self._plans: dict[str, dict[_Key, LaunchPlan]] = {}
         self._contexts: tuple[PlanContext, ...] | None = None
         self._problems: list[Problem] = []
 
-    def _launches_of(self, kernel: KernelSource, gpu: GpuProfile) -> Iterator[Launch]:
+    def launches_of(self, kernel: KernelSource, gpu: GpuProfile) -> Iterator[Launch]:
         """All that the file launches of a kernel on a GPU, where the options are known."""
         for plan in self.plans_on(gpu).values():
             if (plan.kernel.path, plan.kernel.span) != (kernel.path, kernel.span):

@@ -17,6 +17,7 @@ from tritonlint.settings import SettingsError
 # Command -> what `--help` says. The module is tritonlint.cli.<command>, the click command in it `command`.
 COMMANDS = {
     "cache": "Where results are kept between runs; `cache clear` drops them.",
+    "calibrate": "Where the estimates are off, by mechanism.",
     "check": "Report what does not fit, does not compile, disagrees or is slow (the default command).",
     "configs": "List every autotune list and launch with the values that it resolves to.",
     "estimate": "What one launch costs on one GPU, with each step of the arithmetic.",

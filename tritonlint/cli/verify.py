@@ -13,9 +13,7 @@ import click
 from tritonlint.cli.main import FAILED, CommandError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tritonlint.verify.run import Progress, Report
+    from tritonlint.verify.run import Report
 
 
 @click.command(short_help="The same numbers from the real compiler; no GPU needed.")
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many compile at the same time.")
 @click.option("--per-kernel", type=click.IntRange(min=1), metavar="N", help="At most N configs of a kernel.")
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="At most N configs for each GPU.")
 @click.option("--time-limit", type=click.FloatRange(min=1), default=120.0, show_default=True, metavar="S",
               help="Seconds for one import, and for one compile.")  # fmt: skip
 @click.option("--memory-limit", type=click.IntRange(min=1), default=8192, show_default=True, metavar="MB",
@@ -47,6 +46,7 @@ def command(
     python: str | None,
     jobs: int | None,
     per_kernel: int | None,
+    sample: int | None,
     time_limit: float,
     memory_limit: int,
     no_cache: bool,
@@ -63,6 +63,7 @@ def command(
     if os.name != "posix" or not hasattr(os, "fork"):
         raise CommandError("verify needs an operating system with fork, such as Linux")
     from tritonlint.cli.estimate import pair
+    from tritonlint.cli.progress import Progress
     from tritonlint.jobs import JobError, check_type, constant
     from tritonlint.result_cache import cache_folder
     from tritonlint.settings import Resolver
@@ -84,9 +85,9 @@ def command(
     store = Store(None if no_cache else cache_folder())
     engine = Engine(Interpreter(python or sys.executable), jobs or os.cpu_count() or 1, limits)
     try:
-        with engine, _Bar() as bar:
+        with engine, Progress("Compiling", enough=2) as bar:
             report = verify(
-                Wanted(paths, gpus, given, constants, per_kernel), resolver, engine, store, bar.tell
+                Wanted(paths, gpus, given, constants, per_kernel, sample), resolver, engine, store, bar.tell
             )
     finally:
         store.close()
@@ -114,37 +115,3 @@ def _write(report: Report, output_format: str, output_file: str | None) -> None:
         click.echo(text, nl=False, color=True)
     if report.no_triton:
         click.echo(f"error: {report.no_triton} (pip install 'tritonlint[verify]')", err=True)
-
-
-def _nothing() -> None: ...
-
-
-class _Bar:
-    """A bar on standard error, where a terminal looks on."""
-
-    def __init__(self) -> None:
-        self.tell: Progress | None = None
-        self._stop: Callable[[], None] = _nothing
-
-    def __enter__(self) -> _Bar:
-        if not sys.stderr.isatty():
-            return self
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        bar = Progress(
-            TextColumn("Compiling"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        task = bar.add_task("", total=None)
-        bar.start()
-        self._stop = bar.stop
-        self.tell = lambda done, total: bar.update(task, completed=done, total=total)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop()

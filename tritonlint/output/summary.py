@@ -9,9 +9,9 @@ from tritonlint.lint_many import Report
 from tritonlint.output.style import SEVERITY_COLOUR, Style
 
 
-def counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str, plural: str = "") -> str:
     """ "1 file", "2 files"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def summary_lines(report: Report, style: Style) -> list[str]:

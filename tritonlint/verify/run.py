@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tritonlint.context import FileWork
 from tritonlint.discovery import discover
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.lint import relevant
 from tritonlint.result_cache import code_digest
-from tritonlint.settings import Resolver, with_overrides
+from tritonlint.settings import Resolver, Settings, with_overrides
+from tritonlint.targets import Targets, choose
 from tritonlint.verify.asked import Asked, CompileJob, asked_of
 from tritonlint.verify.engine import Answer, Engine, NoTriton, Running
 from tritonlint.verify.rows import STATES, Row, row_of
@@ -42,13 +44,15 @@ class Report:
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What to verify and how. `types` hold for arguments of which nothing else tells the type,
-    `sets` for constants of which nothing tells the value."""
+    `sets` for constants of which nothing tells the value. `per_kernel` and `sample` are the most that are compiled
+    for each GPU: of one kernel, and in all."""
 
     paths: Sequence[str]
     gpus: Sequence[str] = ()
     types: dict[str, str] = field(default_factory=dict)
     sets: dict[str, Any] = field(default_factory=dict)
     per_kernel: int | None = None
+    sample: int | None = None
 
 
 def verify(
@@ -60,41 +64,33 @@ def verify(
         triton, no_triton = engine.triton(), ""
     except NoTriton as error:
         triton, no_triton = "", str(error)
-    asked, problems, gpus = _asked(wanted, resolver, triton)
-    jobs: dict[str, tuple[CompileJob, GpuProfile]] = {}
-    for one in asked:
-        if one.job is not None:
-            jobs.setdefault(one.job.key, (one.job, one.gpu))
+    asked, problems, gpus = wanted_launches(wanted, resolver, triton)
     answers: dict[str, Answer] = {}
+    collect: _Collector | None = None
     if no_triton:
-        answers = {key: Answer(key, "no-triton", no_triton) for key in jobs}
+        keys = [one.job.key for one in asked if one.job is not None]
+        answers = {key: Answer(key, "no-triton", no_triton) for key in keys}
     else:
-        for key in jobs:
-            kept = store.get("compiled", f"{triton} {key}")
-            if kept is not None:
-                answers[key] = Answer(**kept)
-    kept_count = len(answers)
-    running = engine.start([pair for key, pair in jobs.items() if key not in answers]) if triton else None
-    collect = _Collector(running, answers, store, triton, len(jobs), progress)
+        collect = _begun(asked, answers, engine, store, progress)
+    kept = len(answers) if collect is not None else 0
     estimates = _Estimates(store)
     pairs: list[tuple[Asked, dict[str, Any] | None]] = []
     for one in asked:
         pairs.append((one, estimates.of(one) if one.job is not None else None))
-        collect.ready()
-    collect.rest()
+        if collect is not None:
+            collect.ready()
+    if collect is not None:
+        collect.rest()
     rows = [row_of(one, estimated, answers.get(one.job.key) if one.job else None) for one, estimated in pairs]
     rows.sort(key=lambda row: STATES.index(row.state))
-    return Report(
-        tuple(rows), tuple(problems), triton, no_triton, tuple(gpus), len(answers) - kept_count, kept_count
-    )
+    new = len(answers) - kept if collect is not None else 0
+    return Report(tuple(rows), tuple(problems), triton, no_triton, tuple(gpus), new, kept)
 
 
-def _asked(
+def wanted_launches(
     wanted: Wanted, resolver: Resolver, triton: str
 ) -> tuple[list[Asked], list[tuple[str, str]], dict[str, None]]:
-    from tritonlint.context import FileWork
-    from tritonlint.targets import choose
-
+    """(launches, files that cannot be read with why, names of the GPUs). Raises SettingsError."""
     found = discover(wanted.paths, resolver)
     problems = [(entry.path, entry.reason) for entry in found.problems]
     asked: list[Asked] = []
@@ -112,17 +108,33 @@ def _asked(
             settings = with_overrides(settings, {"default_types": {**wanted.types, **settings.default_types}})
         targets = choose(settings, Path(path).absolute().parent, wanted.gpus, triton or None)
         names.update(dict.fromkeys(gpu.name for gpu in targets.gpus))
-        own = list(asked_of(FileWork(path, data, settings, targets), wanted.sets))
-        asked += own if wanted.per_kernel is None else _spread(own, wanted.per_kernel)
+        own = _of_file(path, data, settings, targets, wanted.sets)
+        if wanted.per_kernel is not None:
+            own = _spread(own, wanted.per_kernel, lambda one: (one.kernel, one.gpu.name))
+        asked += own
+    if wanted.sample is not None:
+        asked = _spread(asked, wanted.sample, lambda one: (one.gpu.name,))
     return asked, problems, names
 
 
-def _spread(asked: Iterable[Asked], limit: int) -> list[Asked]:
-    """At most so many complete ones of each kernel and GPU, spread evenly."""
-    groups: dict[tuple[str, str], list[Asked]] = {}
+def _of_file(
+    path: str, data: bytes, settings: Settings, targets: Targets, sets: Mapping[str, Any]
+) -> list[Asked]:
+    """GPUs for which the file means the same are read once; where names of its kernels mean something else on one of
+    them, each is read by itself."""
+    work = FileWork(path, data, settings, targets)
+    own = list(asked_of(work, sets))
+    if work.differs:
+        own = list(asked_of(FileWork(path, data, settings, targets, apart=True), sets))
+    return own
+
+
+def _spread(asked: Iterable[Asked], limit: int, group: Callable[[Asked], tuple[str, ...]]) -> list[Asked]:
+    """At most so many complete ones of each group, spread evenly."""
+    groups: dict[tuple[str, ...], list[Asked]] = {}
     for one in asked:
         if one.job is not None:
-            groups.setdefault((one.kernel, one.gpu.name), []).append(one)
+            groups.setdefault(group(one), []).append(one)
     kept: list[Asked] = []
     for own in groups.values():
         count = min(limit, len(own))
@@ -130,12 +142,43 @@ def _spread(asked: Iterable[Asked], limit: int) -> list[Asked]:
     return kept
 
 
+def compiled(
+    asked: Iterable[Asked], engine: Engine, store: Store, progress: Progress | None = None
+) -> dict[str, Answer]:
+    """The answer of every complete launch by the key of its job, kept ones and new ones. Raises NoTriton."""
+    answers: dict[str, Answer] = {}
+    collect = _begun(asked, answers, engine, store, progress)
+    collect.rest()
+    return answers
+
+
+def _begun(
+    asked: Iterable[Asked],
+    answers: dict[str, Answer],
+    engine: Engine,
+    store: Store,
+    progress: Progress | None,
+) -> _Collector:
+    """Starts to compile what was not kept; `answers` fills up."""
+    triton = engine.triton()
+    jobs: dict[str, tuple[CompileJob, GpuProfile]] = {}
+    for one in asked:
+        if one.job is not None:
+            jobs.setdefault(one.job.key, (one.job, one.gpu))
+    for key in jobs:
+        kept = store.get("compiled", f"{triton} {key}")
+        if kept is not None:
+            answers[key] = Answer(**kept)
+    running = engine.start([pair for key, pair in jobs.items() if key not in answers])
+    return _Collector(running, answers, store, triton, len(jobs), progress)
+
+
 class _Collector:
     """Takes answers as they come and keeps them for the next run."""
 
     def __init__(
         self,
-        running: Running | None,
+        running: Running,
         answers: dict[str, Answer],
         store: Store,
         triton: str,
@@ -146,12 +189,10 @@ class _Collector:
         self._triton, self._total, self._progress = triton, total, progress
 
     def ready(self) -> None:
-        if self._running is not None:
-            self._take(self._running.ready())
+        self._take(self._running.ready())
 
     def rest(self) -> None:
-        if self._running is not None:
-            self._take(iter(self._running))
+        self._take(iter(self._running))
 
     def _take(self, answers: Iterable[Answer]) -> None:
         for answer in answers:

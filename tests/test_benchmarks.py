@@ -1,0 +1,52 @@
+"""The scripts that measure: what they count, and what they write."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+from benchmarks import accuracy_report, compare_launches
+from tritonlint.context import FileWork
+from tritonlint.settings import Settings
+from tritonlint.targets import choose
+from tritonlint.verify.asked import asked_of
+from tritonlint.verify.rows import Row, State
+
+
+def row(state: State = "equal", **compiled: Any) -> Row:
+    estimate = {
+        "shared_bytes": 1000, "shared_exact": True, "fits": True, "ctas_per_sm": 2, "registers": 40,
+        "registers_low": 30, "registers_high": 50, "spills": "no",
+    }  # fmt: skip
+    real = {"shared_bytes": 1000, "fits": True, "ctas_per_sm": 2, "registers": 40, "spills": 0, **compiled}
+    known = real if state in ("equal", "off", "wrong") else None
+    return Row("a.py", 1, "k", {}, "sm_80", "sm_80", state, estimate, known, (), ())
+
+
+def test_what_the_accuracy_report_counts() -> None:
+    rows = [
+        row(), row("wrong", shared_bytes=1020), row("wrong", shared_bytes=4000, fits=False),
+        row("off", registers=60, spills=3, ctas_per_sm=1), row("failed"), row("refused"),
+    ]  # fmt: skip
+    found = accuracy_report.counts(rows)
+    assert found["rows"] == 4
+    assert (found["exact"], found["close"], found["claimed"], found["claimed_wrong"]) == (2, 3, 4, 2)
+    assert (found["false_unfit"], found["missed_unfit"], found["ctas"]) == (0, 1, 3)
+    assert (found["registers_in_range"], found["spilling"], found["spills_said"]) == (3, 1, 0)
+    assert (found["not_compiled"], found["refused"]) == (1, 1)
+    line = {"triton": "3.9.0", "target": "sm_80", **found}
+    page = accuracy_report.markdown([line, {"triton": "3.8.0", "target": "gfx942"}], ["some==1.0"], 6)
+    assert "| sm_80 | 4 | 50.0% | 75.0% | 4, 2 | 0 | 75.0% | 75.0% | 0 of 1 |" in page
+    assert "| gfx942 | 0 | - |" in page
+    assert "`some==1.0`" in page
+
+
+def test_the_launches_to_compare_are_all_found_with_nothing_assumed(tmp_path: Path) -> None:
+    source = compare_launches.source()
+    functions = [node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+    assert sum(name.startswith("run_") for name in functions) == compare_launches.COUNT == 200
+    targets = choose(Settings(), tmp_path, ["h200"], "3.6")
+    asked = list(asked_of(FileWork(str(tmp_path / "launches.py"), source, Settings(), targets)))
+    assert len(asked) == 200
+    assert all(one.job is not None and not one.assumptions for one in asked)
