@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 
 from tritonlint import autotune
+from tritonlint.facts.reading import read_facts
+from tritonlint.facts.record import Numbers
 from tritonlint.gpu.profile import find_gpu
 from tritonlint.run_log import read
+from tritonlint.run_outcome import Outcomes
 from tritonlint.runtime_launches import RuntimeLaunches
 
 GEMM = """import triton
@@ -143,3 +146,48 @@ def test_the_run_log(kernel: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         "num_ctas": 1,
     }
     assert json.loads(path.read_text().splitlines()[0])["configs"][2]["time_ms"] > 0.1
+
+
+def test_what_became_of_a_tuning_follows_in_the_log(
+    kernel: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the next call of a hook, as Triton keeps it; `check --facts` reads it as measured."""
+    path = tmp_path / "runs.jsonl"
+    monkeypatch.setenv(autotune.LOG_VARIABLE, str(path))
+    monkeypatch.setattr(autotune, "_outcomes", Outcomes())
+    tuner = Autotuner(kernel, CONFIGS, autotune.early_config_prune)
+    tuner.prune(grid=grid)
+    names = ["a", "b", "c", "M", "N", "K", "sa", "sb", "sc", "BM", "BN", "BK"]
+    compiled = SimpleNamespace(
+        metadata=SimpleNamespace(shared=98_304, num_warps=8, num_stages=3, num_ctas=1, tmem_size=0),
+        n_regs=210,
+        n_spills=2,
+        src=SimpleNamespace(
+            constants={(9,): 128, (10,): 256, (11,): 64},
+            signature={name: "constexpr" if name in ("BM", "BN", "BK") else "*fp16" for name in names},
+            attrs={(0,): [["tt.divisibility", 16]], (9,): [], (3,): []},
+        ),
+    )
+    not_loaded = SimpleNamespace(n_regs=None)
+    kernel.create_binder, kernel.arg_names = None, names
+    kernel.device_caches = {0: ({"key": compiled, "other": not_loaded}, {}, "target")}
+    tuner.configs_timings = {SLOW: [float("inf")] * 3, GOOD: [0.25, 0.2, 0.3]}  # type: ignore[attr-defined]
+    for _ in range(2):  # what was written is not written again
+        tuner.prune(grid=grid)
+    assert len(list(read(str(path)))) == 3
+    (fact,) = read_facts([str(path)]).of("gemm")
+    assert (fact.rung, fact.gpu, fact.triton, fact.num_warps) == ("measured", "h200", (3, 6), 8)
+    assert fact.constants == {"BM": 128, "BN": 256, "BK": 64}
+    assert fact.arguments is not None
+    assert fact.arguments[0] == ("a", "*fp16", True)
+    assert fact.numbers == Numbers(98_304, 210, 2, 0, 8, None, 0.25)
+
+
+def test_an_outcome_that_cannot_be_read_stops_nothing(
+    kernel: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(autotune.LOG_VARIABLE, str(tmp_path / "runs.jsonl"))
+    monkeypatch.setattr(autotune, "_outcomes", Outcomes())
+    tuner = Autotuner(kernel, CONFIGS, autotune.early_config_prune)
+    kernel.create_binder, kernel.device_caches = None, {0: ({"key": SimpleNamespace(n_regs=1)},)}
+    assert tuner.prune(grid=grid) == tuner.prune(grid=grid)

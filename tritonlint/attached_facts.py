@@ -126,7 +126,7 @@ def _agrees(fact: Fact, placed: _Placed) -> bool:
         return False
     if fact.grid is not None and launch.grid is not None and fact.grid != (*launch.grid, 1, 1)[:3]:
         return False
-    if fact.line is not None and not _line_agrees(fact, launch):
+    if not _place_agrees(fact, launch):
         return False
     if not _arguments_agree(fact, placed, all_of=False):
         return False
@@ -149,7 +149,7 @@ def _specializes(node: ast.AST) -> bool:
     return any(isinstance(inner, ast.keyword) and inner.arg == "warp_specialize" for inner in ast.walk(node))
 
 
-def _line_agrees(fact: Fact, launch: Launch) -> bool:
+def _place_agrees(fact: Fact, launch: Launch) -> bool:
     """Triton compiles anew where a kernel moved, so a fact of another line is one of another text."""
     node = launch.kernel.node
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])

@@ -12,7 +12,8 @@ the predicted milliseconds, for `{"perf_model": perf_model, "top_k": 10}`. Both 
 that calls them. `Pruner(top_k=5)` is the first hook with another number.
 
 What was dropped and why goes to the logger "tritonlint.autotune", and, where TRITONLINT_RUN_LOG names a file, as one
-line of JSON for each tuning to that file (tritonlint.run_log).
+line of JSON for each tuning to that file (tritonlint.run_log); what the configs that were tried really need and take
+follows there, and `tritonlint check --facts` takes it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from time import perf_counter
 from typing import Any
 
 from tritonlint.run_log import Decision, Tuning, append
+from tritonlint.run_outcome import Outcomes
 from tritonlint.runtime_launches import Prediction, RuntimeLaunches, kernel_name
 
 log = logging.getLogger("tritonlint.autotune")
@@ -36,6 +38,7 @@ LOG_VARIABLE = "TRITONLINT_RUN_LOG"
 _MAX_FRAMES = 12
 
 _launches = RuntimeLaunches()
+_outcomes = Outcomes()
 
 
 @dataclass(frozen=True)
@@ -47,19 +50,22 @@ class Pruner:
     def __call__(self, configs: Sequence[Any], named_args: Mapping[str, Any], **meta: Any) -> list[Any]:
         """The configs to compile and time, at least one, in the order of the list. Never raises."""
         configs = list(configs)
-        kernel = _kernel_in_tuning()
-        if kernel is None or not configs:
+        tuner = _tuner()
+        if tuner is None or not configs:
             return configs
+        kernel = tuner.fn
+        _outcomes.write()
         try:
-            return self._pruned(kernel, configs, named_args, meta)
+            return self._pruned(tuner, configs, named_args, meta)
         except Exception as error:  # tuning must go on, whatever is odd about this kernel
             log.warning("%s: nothing is pruned: %s: %s", kernel_name(kernel), type(error).__name__, error)
             return configs
 
     def _pruned(
-        self, kernel: Any, configs: list[Any], named_args: Mapping[str, Any], meta: Mapping[str, Any]
+        self, tuner: Any, configs: list[Any], named_args: Mapping[str, Any], meta: Mapping[str, Any]
     ) -> list[Any]:
         began = perf_counter()
+        kernel = tuner.fn
         predictions = [_launches.predict(kernel, named_args, meta, config) for config in configs]
         reasons = _reasons(predictions, self.top_k)
         kept = [config for config, reason in zip(configs, reasons, strict=True) if not reason]
@@ -77,7 +83,7 @@ class Pruner:
                 for config, reason, prediction in zip(configs, reasons, predictions, strict=True)
             ),
         )
-        _say(tuning)
+        _say(tuning, tuner)
         return kept
 
 
@@ -87,9 +93,10 @@ early_config_prune = Pruner()
 def perf_model(**named: Any) -> float:
     """Predicted milliseconds of one config, as triton.autotune asks for them: all arguments, meta-parameters and
     launch options by name. Infinite where it cannot run; 0 where nothing is known, so that it is tried."""
-    kernel = _kernel_in_tuning()
-    if kernel is None:
+    tuner = _tuner()
+    if tuner is None:
         return 0.0
+    kernel = tuner.fn
     try:
         prediction = _launches.predict_named(kernel, named)
     except Exception as error:
@@ -121,7 +128,7 @@ def _reasons(predictions: Sequence[Prediction], top_k: int) -> list[str]:
     return reasons
 
 
-def _say(tuning: Tuning) -> None:
+def _say(tuning: Tuning, tuner: Any) -> None:
     dropped = [decision for decision in tuning.decisions if not decision.kept]
     log.info(
         "%s on %s: %d of %d configs kept, in %.0f ms",
@@ -133,6 +140,7 @@ def _say(tuning: Tuning) -> None:
     if path:
         try:
             append(path, tuning)
+            _outcomes.expect(tuner, tuning, path)
         except OSError as error:
             log.warning("%s: cannot be written: %s", path, error.strerror or error)
 
@@ -147,13 +155,13 @@ def _values(config: Any) -> dict[str, Any]:
     return values
 
 
-def _kernel_in_tuning() -> Any:
-    """The kernel of the autotuner that calls: Triton does not hand it to its hooks. None outside of a tuning."""
+def _tuner() -> Any:
+    """The autotuner that calls: Triton does not hand the kernel to its hooks. None outside of a tuning."""
     frame = sys._getframe(2)
     for _ in range(_MAX_FRAMES):
         owner = frame.f_locals.get("self")
         if owner is not None and hasattr(owner, "configs") and hasattr(owner, "fn"):
-            return owner.fn
+            return owner
         if frame.f_back is None:
             return None
         frame = frame.f_back

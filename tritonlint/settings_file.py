@@ -237,7 +237,8 @@ KEYS: Mapping[str, Key] = {
     "facts": Key(
         _strings, _LIST_OR_ONE,
         "Files and folders with numbers that were compiled or measured: Triton's cache folder, logs of tritonparse, "
-        "CSV files of Nsight Compute (`--page raw`), the JSON of `tritonlint verify`. Where one holds for a launch it "
+        "CSV files of Nsight Compute (`--page raw`), run logs of `tritonlint.autotune` (`.jsonl`), the JSON of "
+        "`tritonlint verify`. Where one holds for a launch it "
         "takes the place of the estimate.",
     ),
     "required-version": Key(

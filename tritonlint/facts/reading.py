@@ -12,13 +12,14 @@ from typing import Any
 
 from tritonlint.facts.nsight import read_nsight
 from tritonlint.facts.record import Fact
+from tritonlint.facts.run_log import read_run_log
 from tritonlint.facts.triton_cache import TritonCache, is_triton_cache
 from tritonlint.facts.tritonparse import read_tritonparse
 from tritonlint.facts.verified import read_verified
 
 KINDS = (
     "a folder of Triton's cache, a log of tritonparse (.ndjson, .ndjson.gz), a CSV of Nsight Compute (--page raw), "
-    "or the JSON of `tritonlint verify`"
+    "a run log of tritonlint.autotune (.jsonl), or the JSON of `tritonlint verify`"
 )
 
 
@@ -77,6 +78,8 @@ def _read(place: Path, book: FactBook) -> None:
     name = place.name
     if name.endswith((".ndjson", ".ndjson.gz")):
         book.add(read_tritonparse(place))
+    elif name.endswith(".jsonl"):
+        book.add(read_run_log(place))
     elif name.endswith(".csv"):
         book.add(list(read_nsight(place)))
     elif name.endswith((".json", ".json.gz")):

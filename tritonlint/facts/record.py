@@ -38,7 +38,6 @@ class Fact:
     num_stages: int | None = None
     num_ctas: int | None = None
     constants: Mapping[str, Any] | None = None  # of compile time, by name
-    config: Mapping[str, Any] | None = None  # of a tuned list: constants and options together
     arguments: tuple[tuple[str, str, bool], ...] | None = (
         None  # of run time: name or "", type, divisible by 16
     )
