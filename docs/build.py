@@ -19,6 +19,7 @@ from typing import Any
 
 import jinja2
 
+from tritonlint.cli.gpus import HEAD, cells, number_text
 from tritonlint.gpu.profile import GpuProfile, list_profiles
 from tritonlint.model.waves import persistent_waves, waves
 from tritonlint.registry import registry
@@ -154,7 +155,6 @@ def rule_pages(rules: tuple[Rule, ...]) -> dict[str, str]:
 
 def gpu_pages(gpus: list[GpuProfile]) -> dict[str, str]:
     """A page a GPU with the source of each number, and the table of all."""
-    head = ["name", "GPU", "arch", "SMs", "smem per CTA", "smem per SM", "L2", "GB/s", "fp16 TFLOP/s"]
     lines = [
         "# GPUs",
         "",
@@ -162,23 +162,12 @@ def gpu_pages(gpus: list[GpuProfile]) -> dict[str, str]:
         "(`sm_70` to `sm_121`, `gfx90a` to `gfx1250`) are taken too. Add your own with the setting "
         "[`profiles`](../settings.md#profiles). Each GPU has a page with the source of each number.",
         "",
-        f"| {' | '.join(head)} |",
-        "|" + "---|" * len(head),
+        f"| {' | '.join((HEAD[0], 'GPU', *HEAD[1:]))} |",
+        "|" + "---|" * (len(HEAD) + 1),
     ]
     for gpu in gpus:
-        rate = gpu.peak_flops("fp16")
-        cells = [
-            f"[{gpu.name}]({gpu.name}.md)",
-            gpu.title or gpu.arch,
-            gpu.arch,
-            str(gpu.multiprocessors or "-"),
-            f"{gpu.shared_bytes_per_cta:,}",
-            f"{gpu.shared_bytes_per_sm:,}",
-            f"{gpu.l2_bytes / 2**20:g} MB" if gpu.l2_bytes else "-",
-            f"{gpu.dram_bytes_per_s / 1e9:,.0f}" if gpu.dram_bytes_per_s else "-",
-            f"{rate / 1e12:,.0f}" if rate else "-",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
+        name, *numbers = cells(gpu)
+        lines.append(f"| {' | '.join((f'[{name}]({name}.md)', gpu.title or gpu.arch, *numbers))} |")
     found = {f"gpus/{gpu.name}.md": _gpu_page(gpu) for gpu in gpus}
     return {**found, "gpus/index.md": "\n".join(lines) + "\n"}
 
@@ -188,8 +177,7 @@ def _gpu_page(gpu: GpuProfile) -> str:
     lines = [f"# {gpu.name}", "", f"{gpu.title or gpu.arch} (`{gpu.arch}`). {also}".rstrip(), "",
              "| number | value | source |", "|---|---:|---|"]  # fmt: skip
     for field, value, source in gpu.numbers():
-        number = f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
-        lines.append(f"| `{field}` | {number} | {re.sub('[|]', '&#124;', source)} |")
+        lines.append(f"| `{field}` | {number_text(value)} | {re.sub('[|]', '&#124;', source)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,14 +60,23 @@ class Row:
         return all(cell.state == "fits" for cell in self.cells.values())
 
 
-def rows_of(path: str, data: bytes, settings: Settings, targets: Targets) -> list[Row]:
-    """The rows of one file, in its order."""
+def rows_of(
+    path: str,
+    data: bytes,
+    settings: Settings,
+    targets: Targets,
+    tell: Callable[[float], None] = lambda share: None,
+) -> list[Row]:
+    """The rows of one file, in its order. `tell` is given the share of the work that is done, from time to
+    time."""
     work = FileWork(path, data, settings, targets)
     rows: dict[tuple[Any, ...], Row] = {}
-    for context in work.contexts():
+    contexts = list(work.contexts())
+    for number, context in enumerate(contexts):
         shown: dict[tuple[Any, ...], dict[str, Cell]] = {}
         places: dict[tuple[Any, ...], tuple[int, Mapping[str, Any]]] = {}
-        for gpu in context.gpus:
+        for place, gpu in enumerate(context.gpus):
+            tell((number + place / len(context.gpus)) / len(contexts))
             for of in context.estimates(gpu):
                 values: Mapping[str, Any] = config_of(of.candidate)
                 line = line_of(of.candidate, context.plan)
@@ -144,7 +153,8 @@ def cell_text(cell: Cell | None) -> str:
         return f"+{cell.over_by:,} B" if cell.over_by else "no"
     short = {"shared memory": "smem", "registers": "regs", "tensor memory": "tmem"}
     limiter = short.get(estimate.limiter or "", estimate.limiter or "")
-    time = f" {_time(estimate.time_ms.total)}" if estimate.time_ms is not None else ""
+    total = estimate.time_ms.total if estimate.time_ms is not None else None
+    time = f" {_time(total)}" if total is not None else ""
     return f"{estimate.ctas_per_sm} {limiter}{'?' if cell.state == 'maybe' else ''}{time}"
 
 

@@ -49,22 +49,30 @@ def gpu_object(gpu: GpuProfile) -> dict[str, Any]:
     return fields
 
 
+HEAD = ("name", "arch", "SMs", "smem/CTA", "smem/SM", "L2", "GB/s", "fp16 TFLOP/s")
+
+
+def cells(gpu: GpuProfile) -> tuple[str, ...]:
+    """The line of a GPU in the table of all, under HEAD."""
+    rate = gpu.peak_flops("fp16")
+    return (
+        gpu.name,
+        gpu.arch,
+        str(gpu.multiprocessors or "-"),
+        f"{gpu.shared_bytes_per_cta:,}",
+        f"{gpu.shared_bytes_per_sm:,}",
+        f"{gpu.l2_bytes / 2**20:g} MB" if gpu.l2_bytes else "-",
+        f"{gpu.dram_bytes_per_s / 1e9:,.0f}" if gpu.dram_bytes_per_s else "-",
+        f"{rate / 1e12:,.0f}" if rate else "-",
+    )
+
+
+def number_text(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+
+
 def _table(profiles: list[GpuProfile]) -> list[str]:
-    rows = [("name", "arch", "SMs", "smem/CTA", "smem/SM", "L2", "GB/s", "fp16 TFLOP/s")]
-    for gpu in profiles:
-        rate = gpu.peak_flops("fp16")
-        rows.append(
-            (
-                gpu.name,
-                gpu.arch,
-                str(gpu.multiprocessors or "-"),
-                f"{gpu.shared_bytes_per_cta:,}",
-                f"{gpu.shared_bytes_per_sm:,}",
-                f"{gpu.l2_bytes / 2**20:g} MB" if gpu.l2_bytes else "-",
-                f"{gpu.dram_bytes_per_s / 1e9:,.0f}" if gpu.dram_bytes_per_s else "-",
-                f"{rate / 1e12:,.0f}" if rate else "-",
-            )
-        )
+    rows = [HEAD, *(cells(gpu) for gpu in profiles)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         "  ".join(
@@ -82,6 +90,5 @@ def _sheet(gpu: GpuProfile) -> list[str]:
     rows = gpu.numbers()
     width = max((len(field) for field, _, _ in rows), default=0)
     for field, value, source in rows:
-        number = f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
-        lines.append(f"  {field:<{width}}  {number}" + (f"  ({source})" if source else ""))
+        lines.append(f"  {field:<{width}}  {number_text(value)}" + (f"  ({source})" if source else ""))
     return lines

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from tritonlint.cli.main import FAILED, CommandError
 from tritonlint.cli.progress import Progress
+from tritonlint.cli.reading import Reader
 
 if TYPE_CHECKING:
     from tritonlint.matrix import Row
 
 FORMATS = ("text", "json", "markdown", "html")
-PROGRESS_FILES = 4  # a file takes longer here than in `check`
+SHARES = 1000  # in which progress is told
 
 
 @click.command(short_help="Every config against every GPU.")
@@ -64,43 +64,30 @@ def _rows(
     paths: Sequence[str], gpus: Sequence[str], triton: Sequence[str]
 ) -> tuple[list[Row], list[str], list[str], bool]:
     """(the rows, the GPUs, the releases, whether something could not be read)."""
-    from tritonlint.discovery import discover
-    from tritonlint.lint import relevant
     from tritonlint.matrix import rows_of
-    from tritonlint.settings import Resolver
-    from tritonlint.targets import choose
 
-    resolver = Resolver()
-    found = discover(paths, resolver)
     rows: list[Row] = []
     names: dict[str, None] = {}
     releases: dict[str, None] = {}
-    failed = bool(found.problems)
-    for entry in found.problems:
-        click.echo(f"{entry.path}: error: {entry.reason}", err=True)
-    with Progress("Estimating", PROGRESS_FILES) as progress:
-        for done, path in enumerate(found.files):
-            progress.tell(done, len(found.files))
-            try:
-                data = Path(path).read_bytes()
-            except OSError as error:
-                click.echo(f"{path}: error: cannot be read: {error.strerror or error}", err=True)
-                failed = True
-                continue
-            if not relevant(path, data):
-                continue
-            settings = resolver.for_path(Path(path))
-            for release in triton or (None,):
-                targets = choose(settings, Path(path).absolute().parent, gpus, release)
+    reader = Reader(paths)
+    wanted = triton or (None,)
+    with Progress("Estimating", SHARES) as progress:
+        for file in reader:
+            for place, release in enumerate(wanted):
+                targets = file.targets(gpus, release)
                 names.update(dict.fromkeys(gpu.name for gpu in targets.gpus))
                 releases[targets.triton_name] = None
+                before = file.number + place / len(wanted)
+
+                def tell(share: float, before: float = before, total: int = file.total) -> None:
+                    progress.tell(int(SHARES * (before + share / len(wanted)) / total), SHARES)
+
                 try:
-                    rows += rows_of(path, data, settings, targets)
+                    rows += rows_of(file.path, file.data, file.settings, targets, tell)
                 except Exception as error:
-                    click.echo(f"{path}: error: internal error: {type(error).__name__}: {error}", err=True)
-                    failed = True
+                    reader.internal(file.path, error)
     columns = list(dict.fromkeys([*names, *(name for row in rows for name in row.cells)]))
-    return rows, columns, list(releases), failed
+    return rows, columns, list(releases), reader.failed
 
 
 def _text(

@@ -56,12 +56,12 @@ class Waves(_Part):
 
 
 class TimeMs(_Part):
-    """Milliseconds of a roofline."""
+    """Milliseconds: three roofs, and what a model of the launch predicts; null where no model applies."""
 
     compute: float
     memory: float
     launch: float
-    total: float
+    total: float | None
 
 
 class Fact(_Part):

@@ -17,8 +17,9 @@ import pytest
 from tests.cache import missing
 from tests.cli.running import tritonlint
 from tests.samples import GEMM, targets
+from tritonlint.estimate_record import TimePart
 from tritonlint.gpu.profile import find_gpu, list_profiles
-from tritonlint.matrix import Cell, Row, rows_of
+from tritonlint.matrix import Cell, Row, cell_text, rows_of
 from tritonlint.model.occupancy import occupancy
 from tritonlint.output.page import render as page
 from tritonlint.output.page.curves import curves
@@ -155,3 +156,13 @@ def test_what_is_not_known_is_shown_as_such(rows: Sequence[Row]) -> None:
     assert row["cells"][0]["state"] == "unknown" and row["cells"][1] is None
     assert data["strings"][row["cells"][0]["why"][0]] == "BLOCK_M: not known"
     assert data["gpus"][1] == {"name": "other"}
+
+
+def test_a_time_that_no_model_predicts_is_left_out(rows: Sequence[Row]) -> None:
+    name, cell = next(iter(rows[0].cells.items()))
+    assert cell.of is not None and cell.of.estimate is not None
+    time = TimePart(compute=0.5, memory=0.25, launch=0.125, total=None)
+    unknown = replace(cell, of=replace(cell.of, estimate=replace(cell.of.estimate, time_ms=time)))
+    (row,) = payload([replace(rows[0], cells={name: unknown})], [name], ["3.9"])["rows"]
+    assert row["cells"][0]["time"] is None and row["cells"][0]["timeRange"] is None
+    assert "ms" not in cell_text(unknown) and " us" not in cell_text(unknown)

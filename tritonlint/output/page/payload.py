@@ -115,13 +115,18 @@ def _cell(cell: Cell | None, strings: Strings) -> dict[str, Any] | None:
         "waves": None
         if waves is None
         else [waves.programs, waves.per_wave, waves.full, round(waves.last, 4), round(waves.efficiency, 4)],
-        "time": None if time is None else float(f"{time.total:.4g}"),
+        "time": None if time is None or time.total is None else _rounded(time.total),
+        "timeRange": None if time is None or time.low is None else [_rounded(time.low), _rounded(time.high)],
         "bound": estimate.bound,
         "certainty": estimate.certainty,
         "why": _numbers(strings, estimate.why_not),
         "steps": _numbers(strings, estimate.steps),
         "assumptions": _numbers(strings, estimate.assumptions),
     }
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.4g}")
 
 
 def _numbers(strings: Strings, texts: Iterable[str]) -> list[int]:

@@ -34,7 +34,10 @@ function factsOf(cell, gpu) {
   if (runs(cell)) {
     facts.push(["occupancy", `${cell.ctas} CTA${cell.ctas === 1 ? "" : "s"} per SM, ${percent(cell.occupancy)}, limited by ${cell.limiter}`]);
   }
-  if (cell.time != null) facts.push(["predicted time", `${milliseconds(cell.time)}${cell.bound ? `, ${cell.bound}-bound` : ""}`]);
+  if (cell.time != null) {
+    const range = cell.timeRange ? ` (${cell.timeRange.map(milliseconds).join(" to ")})` : "";
+    facts.push(["predicted time", `${milliseconds(cell.time)}${range}${cell.bound ? `, ${cell.bound}-bound` : ""}`]);
+  }
   if (cell.certainty) facts.push(["certainty", cell.certainty]);
   return facts;
 }
