@@ -264,3 +264,90 @@ def test_packages_are_imported_as_such(tmp_path: Path) -> None:
         "in_heavy.py": "",
         "in_outer.py": "",
     }
+
+
+ASKS = """\
+import torch
+import triton
+import torch.nn.functional as F
+from torch.autograd import Function
+
+CAPABILITY, SMS, VENDOR, TARGET = {expected}
+assert torch.cuda.is_available()
+assert torch.cuda.get_device_capability() == CAPABILITY, torch.cuda.get_device_capability()
+properties = torch.cuda.get_device_properties(0)
+assert properties.multi_processor_count == SMS
+assert bool(torch.version.hip) == (VENDOR == "hip")
+active = triton.runtime.driver.active
+assert active.utils.get_device_properties(0)["multiprocessor_count"] == SMS
+assert (active.get_current_target().backend, active.get_current_target().arch) == (VENDOR, TARGET)
+
+
+class Layer(torch.nn.Module):
+    def forward(self, x: torch.Tensor | None) -> torch.Tensor:
+        return F.relu(x)
+
+
+class Step(Function):
+    @staticmethod
+    @torch.amp.custom_fwd(device_type="cuda")
+    def forward(ctx, x):
+        return x
+
+
+@torch.compile
+@torch.no_grad()
+def outer(x):
+    return x
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("gpu", "expected"),
+    [("a100", ((8, 0), 108, "cuda", 80)), ("mi300x", ((9, 4), 304, "hip", "gfx942"))],
+)
+def test_modules_are_told_of_the_gpu_that_is_asked_for(tmp_path: Path, gpu: str, expected: Any) -> None:
+    """Through torch, or what stands in for it, and through Triton's own driver."""
+    text = ASKS.format(expected=repr(expected)) + GOOD
+    (tmp_path / "asks.py").write_text(text, encoding="utf-8")
+    done = verify(tmp_path, ".", "--gpu", gpu)
+    row = rows(done)["asks.py"]
+    assert (row["reason"], done.status) == ("", 0)
+    assert row["compiled"]["registers"] > 0
+
+
+def test_a_real_cache_folder_of_triton_is_read(tmp_path: Path) -> None:
+    """The entry of one of two configs holds for that one, with the numbers of verify."""
+    launches = "    add[(4,)](x, y, out, 4096, BLOCK=128)\n    add[(4,)](x, y, out, 4096, BLOCK=512)\n"
+    (tmp_path / "add.py").write_text(
+        ADD.replace("import torch\n", "") + "\n\ndef run(x, y, out):\n" + launches, encoding="utf-8"
+    )
+    code = (
+        "import add, triton\n"
+        "from triton.compiler import ASTSource\n"
+        "from triton.backends.compiler import GPUTarget\n"
+        "names = add.add.arg_names\n"
+        "types = dict(zip(names, ['*fp32'] * 3 + ['i32', 'constexpr']))\n"
+        "hints = {(i,): [['tt.divisibility', 16]] for i in range(4)}\n"
+        "source = ASTSource(add.add, types, {'BLOCK': 512}, hints)\n"
+        "triton.compile(source, target=GPUTarget('cuda', 90, 32))\n"
+    )
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(triton_release("3.9.0")),
+        "TRITON_CACHE_DIR": str(tmp_path / "cache"),
+        "TRITON_DEFAULT_FP_FUSION": "1",
+    }
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, check=True)
+    arguments = ("add.py", "--gpu", "h100", "--facts", "cache", "--output-format", "json")
+    done = tritonlint("check", "--triton", "3.9", *arguments, cwd=tmp_path)
+    assert (done.json["summary"]["facts"], done.json["summary"]["contradicted"]) == (1, 0)
+    off = tritonlint("calibrate", "--triton", "3.9", *arguments, cwd=tmp_path)
+    assert off.json["summary"]["rows"] == 1
+    assert off.json["summary"]["shared memory"] == {"known": 1, "equal": 1}
+    verified = {
+        row["config"]["BLOCK"]: row for row in verify(tmp_path, "add.py", "--gpu", "h100").json["rows"]
+    }
+    assert verified[512]["compiled"]["registers"] > 0

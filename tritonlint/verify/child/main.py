@@ -208,7 +208,7 @@ def _telling(text: str) -> str:
 def _end_strays() -> None:
     """Ends what the module started and moved out of its group: everything that carries this run's mark."""
     mark = f"TRITONLINT_SCRATCH={os.environ['TRITONLINT_SCRATCH']}".encode()
-    for name in os.listdir("/proc"):
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if not name.isdigit() or int(name) == os.getpid():
             continue
         try:
