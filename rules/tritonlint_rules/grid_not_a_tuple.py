@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 
 from tritonlint import fixes
@@ -34,7 +35,11 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 "error",
                 "write it as a tuple, `(n,)`",
             )
-        elif "float" in problems or any(_has_float(candidate.grid) for candidate in plan.candidates):
+        elif (
+            "float" in problems
+            or any(_has_float(candidate.grid) for candidate in plan.candidates)
+            or _divides(launch.grid)
+        ):
             problem = (
                 "the grid holds a float: the launch raises TypeError",
                 "error",
@@ -71,6 +76,17 @@ def _has_float(grid: tuple[Knowledge, ...] | None) -> bool:
     return any(isinstance(axis, Known) and isinstance(axis.value, float) for axis in grid or ())
 
 
+def _divides(grid: Grid) -> bool:
+    """Whether an axis is written as a true division, which is a float whatever is divided."""
+    try:
+        node = ast.parse(grid.text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return False
+    node = node.body if isinstance(node, ast.Lambda) else node
+    axes = node.elts if isinstance(node, (ast.Tuple, ast.List)) else []
+    return any(isinstance(axis, ast.BinOp) and isinstance(axis.op, ast.Div) for axis in axes[:3])
+
+
 def _fix(context: Context, grid: Grid, message: str) -> Fix | None:
     if not message.startswith("the grid is a number") or not grid.text.isdigit():
         return None
@@ -100,10 +116,12 @@ RULE = Rule(
         samples.miss(
             samples.launched_scale(grid="g").replace("def run(", "def run(g, "), "what g is, is not known"
         ),
+        samples.miss(samples.launched_scale(grid="(int(n / 1024),)"), "made whole again"),
     ),
     invalid=(
         samples.hit(samples.launched_scale(grid="128"), "scale[128]", "number", severity="error"),
         samples.hit(samples.launched_scale(grid="(4096 / 1024,)"), "scale[(", "float", severity="error"),
+        samples.hit(samples.launched_scale(grid="(n / 1024,)"), "scale[(", "float", why="n is not known"),
         samples.hit(samples.launched_scale(grid="(128, 1, 1, 2)"), "scale[(", "three", severity="warning"),
         samples.hit(
             samples.launched_scale(grid="SIZE", before="SIZE = 256\n\n\n").replace(
