@@ -14,15 +14,23 @@ from tritonlint_rules.support.errors import refusals
 from tritonlint_rules.support.memory import operations
 from tritonlint_rules.support.places import of_line
 from tritonlint_rules.support.survey import Entry, all_entries, assumptions, list_certainty, lower
+from tritonlint_rules.support.vendors import speaks_of_amd
 
 CODE, NAME = "TL206", "dtype-unsupported"
+_AMD_TYPES = ("fp8e4b8", "fp8e5b16")
 
 
 def check(context: Context) -> Iterable[Finding]:
     refused = refusals(context, ("dtype-unsupported",), _message, _help, needs_types=True)
-    # Another GPU has the type: there the same program runs.
-    lacking = (replace(draft, lacks=True) for draft in refused)
-    return findings(CODE, NAME, context, [*lacking, *_dots(context)])
+    return findings(CODE, NAME, context, [*(_lacking(context, draft) for draft in refused), *_dots(context)])
+
+
+def _lacking(context: Context, draft: Draft) -> Draft:
+    """Another GPU has the type, and there the same program runs. AMD's own types, in a file that speaks of AMD, are
+    not for the others."""
+    foreign = draft.gpu is not None and draft.gpu.vendor == "nvidia" and draft.message.startswith(_AMD_TYPES)
+    foreign = foreign and speaks_of_amd(context)
+    return replace(draft, lacks=True, certainty="possible" if foreign else draft.certainty)
 
 
 def _message(entry: Entry, error: CompileError) -> str:
@@ -98,6 +106,8 @@ _INT8 = (
     .replace("c_ptr=*i8", "c_ptr=*i32")
 )
 
+_FNUZ = samples.launched_gemm("64x64x64", types="*fp8e4b8").replace("c_ptr=*fp8e4b8", "c_ptr=*fp16")
+
 RULE = Rule(
     code=CODE,
     name=NAME,
@@ -109,7 +119,10 @@ RULE = Rule(
     ),
     example="```python\nscores = tl.dot(q_int8, k_int8)  # on a T4 (sm_75) with Triton 3.9\n```",
     better="```python\nscores = tl.dot(q_int8.to(tl.float16), k_int8.to(tl.float16))\n```",
-    when_not="The branch with that type is never taken on that GPU, and the linter cannot tell.",
+    when_not=(
+        "The branch with that type is never taken on that GPU, and the linter cannot tell. AMD's own types in a "
+        "file that speaks of AMD are reported as `possible` only, and so is every type where no GPU was named."
+    ),
     source="Triton 2.1 to 3.9 compiled for sm_70 to sm_121.",
     check=check,
     valid=(
@@ -120,9 +133,11 @@ RULE = Rule(
             "sm_89 has it",
             gpu="rtx4090",
         ),
+        samples.miss('"""Kernels for ROCm."""\n\n' + _FNUZ, "AMD's type in a file for AMD's GPUs"),
     ),
     invalid=(
         samples.hit(_INT8, "acc = tl.dot", "int8", gpu="t4", severity="error"),
+        samples.hit(_FNUZ, "gemm[grid]", "fp8e4b8", gpu="h100", severity="error"),
         samples.hit(
             samples.launched_gemm("64x64x64", types="*fp8e4nv").replace("c_ptr=*fp8e4nv", "c_ptr=*fp16"),
             "gemm[grid]",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -16,13 +15,12 @@ from tritonlint_rules.support.launch_options import config_keywords, everywhere_
 from tritonlint_rules.support.names import sure_launch
 from tritonlint_rules.support.places import Place, of_argument, of_config
 from tritonlint_rules.support.say import listed
+from tritonlint_rules.support.vendors import speaks_of_amd
 
 if TYPE_CHECKING:
     from tritonlint.gpu.profile import GpuProfile
 
 CODE, NAME = "TL207", "unknown-option"
-_AMD_PATH = re.compile(r"(^|[/_.-])(rocm|hip|amd|gfx\d+\w*)([/_.-]|$)")
-_AMD_TEXT = re.compile(r"\b(is_hip|is_rocm|is_amd|on_gfx\w*|gfx\d{3,4}\w?|ROCm)\b|version\.hip")
 
 
 def check(context: Context) -> Iterable[Finding]:
@@ -56,13 +54,7 @@ def _of_launch(context: Context, plan: LaunchPlan, gpu: GpuProfile) -> Iterator[
 def _written_for(context: Context, option: str) -> bool:
     """Whether the option is AMD's and the file says that it is for AMD's GPUs: then the launch is not for
     this one."""
-    if vendors_of(option, context.triton) != ("amd",):
-        return False
-    if _AMD_PATH.search(context.path.replace("\\", "/").lower()):
-        return True
-    return any(
-        _AMD_TEXT.search(line) for line in context.source.splitlines() if not line.lstrip().startswith("#")
-    )
+    return vendors_of(option, context.triton) == ("amd",) and speaks_of_amd(context)
 
 
 def _of_configs(context: Context, plan: LaunchPlan, gpu: GpuProfile) -> Iterator[Draft]:
