@@ -58,3 +58,18 @@ def known_steps(a_ptr, b_ptr, o_ptr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.
         acc += tl.dot(a, b)
     best = tl.min(acc, axis=1)
     tl.store(o_ptr + rows, best)
+
+
+@triton.jit
+def transposed_left(a_ptr, b_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """The left operand is loaded as it lies and transposed in registers: on AMD its load is still that of an
+    operand."""
+    rows = tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    depth = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, n, BK):
+        a = tl.load(a_ptr + (k + depth)[:, None] * BM + rows[None, :])
+        b = tl.load(b_ptr + (k + depth)[:, None] * BN + columns[None, :])
+        acc += tl.dot(tl.trans(a), b)
+    tl.store(o_ptr + rows[:, None] * BN + columns[None, :], acc)

@@ -12,6 +12,7 @@ from tritonlint.compiler.encodings import (
     AmdMfma,
     AmdWmma,
     DotOperand,
+    Linear,
     PaddedShared,
     Shared,
     SwizzledShared,
@@ -19,9 +20,11 @@ from tritonlint.compiler.encodings import (
 )
 from tritonlint.compiler.graph import GOp, GValue
 from tritonlint.compiler.linear import log2
+from tritonlint.compiler.ops import DOTS
 from tritonlint.compiler.pipeline_loads import Axis, Shape, async_width_bits, memory_order
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.target import Target
+from tritonlint.compiler.to_linear import to_linear
 from tritonlint.kernel.ir import bits_of
 
 
@@ -32,6 +35,8 @@ def swizzled_for_matrix(operand: DotOperand, shape: Shape, order: Shape, bits: i
     k_dim = len(shape) - 1 if operand.op_idx == 0 else len(shape) - 2
     k_contiguous = order[0] == k_dim
     plain = SwizzledShared(1, 1, 1, order, cta)
+    if operand.op_idx > 1:
+        return plain  # scales
     if isinstance(parent, AmdMfma):
         wide = parent.version == 4
         if not k_contiguous and not (wide and bits in (8, 16)):
@@ -110,6 +115,11 @@ def operand_encoding_amd(
             found.append(_wanted(load, target_value, axis, target, release, use_copies))
         elif not release.amd_linear_operands:
             return None
+        elif isinstance(target_value.encoding, Linear):
+            operand = _operand_of_later_dot(target_value)
+            if operand is not None:
+                bits = bits_of(result.type.element)
+                found.append(swizzled_for_matrix(operand, result.shape, memory_order(result), bits))
     if not found:
         return None
     best = found[0]
@@ -125,6 +135,34 @@ def operand_encoding_amd(
         if other.vec > best.vec:
             best = other
     return best
+
+
+def _operand_of_later_dot(value: GValue) -> DotOperand | None:
+    """Which operand of a matrix instruction a tensor becomes, through operations of one use each: packed or
+    transposed operands are still in a layout of their own when they are loaded."""
+    block = value.op.block if value.op is not None else None
+    while value.has_one_use:
+        user = next(iter(value.uses))
+        if len(user.results) != 1 or user.block is not block:
+            return None
+        if user.name in DOTS:
+            parent = user.result.encoding
+            if not isinstance(parent, (AmdMfma, AmdWmma)):
+                return None
+            position = user.operands.index(value)
+            return DotOperand(position, parent, _consecutive_rows(value))
+        value = user.result
+    return None
+
+
+def _consecutive_rows(value: GValue) -> int:
+    """Elements along dimension 0 that follow each other in a thread's registers."""
+    count = 0
+    for basis in to_linear(value.encoding, value.shape).register:
+        if basis != 1 << count or basis >= value.shape[0]:
+            break
+        count += 1
+    return 1 << count
 
 
 def _wanted(
