@@ -50,7 +50,7 @@ class FileWork:
         self.path = path
         self.settings = settings
         self.targets = targets
-        self.module = parse_file(read(path, data))
+        self.module = parse_file(read(path, data), keep=True)
         self._project = Project(path)
         self._hooks = hooks_from(settings.config_functions, settings.root or ".")
         self._hook_files = {path: stamp(path) for path in self._hooks.files.values() if path is not None}

@@ -39,13 +39,13 @@ class Module:
         return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
-def parse_file(file: SourceFile, always: bool = False) -> Module:
+def parse_file(file: SourceFile, always: bool = False, keep: bool = False) -> Module:
     """Never raises: syntax errors are problems, and what does parse is kept. A file that never says "triton" is not
-    parsed, unless `always`."""
+    parsed, unless `always`. `keep` as in `regions.parse`."""
     lines = Lines(split_lines(file.text))
     if file.kind == "tuned" or not (always or file.mentions_triton):
         return Module(file, lines, (), file.problems, Comments())
-    parsed = parse(file.text, file.path)
+    parsed = parse(file.text, file.path, keep)
     comments = read_comments(file.text, file.path, _first_code_line(parsed.statements))
     return Module(
         file, lines, parsed.statements, (*file.problems, *parsed.problems, *comments.problems), comments

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections import OrderedDict
 from dataclasses import dataclass
 
 from tritonlint.source.collecting import collection_paused
@@ -27,10 +28,25 @@ class Parsed:
     problems: tuple[Problem, ...]
 
 
-def parse(text: str, path: str) -> Parsed:
-    """The top-level statements, with a problem for each syntax error. Never raises."""
+_KEPT = 4
+_kept: OrderedDict[str, ast.Module] = OrderedDict()
+
+
+def tree_of(text: str) -> ast.Module:
+    """The tree of a whole text; the one that `parse` kept, if it did. Raises as ast.parse does."""
+    return _kept.get(text) or _parse(text)
+
+
+def parse(text: str, path: str, keep: bool = False) -> Parsed:
+    """The top-level statements, with a problem for each syntax error. Never raises. `keep`: the same text is soon asked
+    for again with `tree_of`."""
     try:
-        return Parsed(tuple(_parse(text)), ())
+        tree = _parse(text)
+        if keep:
+            _kept[text] = tree
+            while len(_kept) > _KEPT:
+                _kept.popitem(last=False)
+        return Parsed(tuple(tree.body), ())
     except SyntaxError as error:
         first = _problem(error, path, 0)
     except (RecursionError, MemoryError):
@@ -41,7 +57,7 @@ def parse(text: str, path: str) -> Parsed:
     problems: list[Problem] = []
     for start, body in _regions(text):
         try:
-            found = _parse(body)
+            found = _parse(body).body
         except SyntaxError as error:
             problems.append(_problem(error, path, start))
             continue
@@ -59,10 +75,10 @@ def parse(text: str, path: str) -> Parsed:
     return Parsed(tuple(statements), (first if not problems else _nearest(first, problems),))
 
 
-def _parse(text: str) -> list[ast.stmt]:
+def _parse(text: str) -> ast.Module:
     with warnings.catch_warnings(), collection_paused():
         warnings.simplefilter("ignore")  # invalid escapes are the user's other linter's business
-        return ast.parse(text).body
+        return ast.parse(text)
 
 
 def _nearest(first: Problem, problems: list[Problem]) -> Problem:

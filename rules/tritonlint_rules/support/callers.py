@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tritonlint.source.nodes import walk
+from tritonlint.source.regions import tree_of
 from tritonlint.source.text import Lines, split_lines
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -18,7 +19,7 @@ _EXPANSIONS = 64
 @lru_cache(maxsize=8)
 def _tree(source: str) -> ast.Module | None:
     try:
-        return ast.parse(source)
+        return tree_of(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
