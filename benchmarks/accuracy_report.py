@@ -29,7 +29,7 @@ TARGETS = (
     "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250",
 )  # fmt: skip
 PACKAGES = ("conch-triton-kernels==1.3", "lightllm==0.0.1", "torchao==0.18.0", "unsloth_zoo==2026.10.9")
-OWN = ("examples", "benchmarks/gpu_kernels.py")
+OWN = ("examples",)
 
 
 def measure(
@@ -110,7 +110,7 @@ def markdown(lines: Sequence[Mapping[str, Any]], packages: Sequence[str], sample
         "How often the estimates are what the real compiler says. This page is written by "
         "`python benchmarks/accuracy.py --report docs/accuracy.md`, which a workflow runs on a schedule.",
         f"Measured on {datetime.date.today().isoformat()}: one config of each kernel, at most {sample} for each target, "
-        f"compiled with Triton {', '.join(releases)}. The kernels are those of this repository and of "
+        f"compiled with Triton {', '.join(releases)}. The kernels are those of `examples/` and of "
         f"{', '.join(f'`{package}`' for package in packages)}.",
         "## In all",
         _summary(total),

@@ -56,3 +56,10 @@ def test_wrong_arguments(project: Path) -> None:
         done = tritonlint("calibrate", *arguments, cwd=project)
         assert done.status == 2
         assert len(done.err.splitlines()) == 1
+
+
+def test_the_setting_for_facts_does_not_take_the_place_of_what_is_compared(project: Path) -> None:
+    cache_entry(project / "cache", "AAA", add_ttir(), shared=512, registers=22)
+    (project / "tritonlint.toml").write_text("facts = ['cache']\n", encoding="utf-8")
+    done = tritonlint("calibrate", "add.py", "--gpu", "h100", "--facts", "cache", cwd=project)
+    assert done.status == 1

@@ -103,7 +103,9 @@ def wanted_launches(
             continue
         if not relevant(path, data):
             continue
-        settings = resolver.for_path(Path(path))
+        settings = with_overrides(
+            resolver.for_path(Path(path)), {"facts": ()}
+        )  # estimates are what is compared
         if wanted.types:
             settings = with_overrides(settings, {"default_types": {**wanted.types, **settings.default_types}})
         targets = choose(settings, Path(path).absolute().parent, wanted.gpus, triton or None)
