@@ -28,10 +28,14 @@ def carried_over(path: str, old_text: str, new_text: str, analysis: Analysis) ->
     first = _common(old, new)
     last = _common(old[first:][::-1], new[first:][::-1])
     before, after = old[first : len(old) - last], new[first : len(new) - last]
-    if first < 2 or _ours((old[first - 1], *before, *after)):
+    if first < 1 or _ours((old[first - 1], *before, *after)):
+        return None
+    if first < 2 and any("coding" in line for line in (*old[:2], *new[:2])):
         return None
     pairs = _same_code(before, after) if _outside_of_strings(old, first) else None
-    if pairs is None and _in_docstring(old, first, (*before, *after)):
+    if pairs is None and (
+        _in_docstring(old, first, (*before, *after)) or _in_docstrings_head(old, first, before, after)
+    ):
         pairs = []
     if pairs is None:
         return None
@@ -131,6 +135,21 @@ def _in_docstring(old: Sequence[str], first: int, edited: Sequence[str]) -> bool
     at = text.rindex(is_open[0])
     head = text[:at]
     return head[head.rfind("\n") + 1 :].strip() in ("", "r") and head.rstrip("r \t\n").endswith(":")
+
+
+def _in_docstrings_head(old: Sequence[str], first: int, before: Sequence[str], after: Sequence[str]) -> bool:
+    """Is the edit one behind the quotes that open a docstring of several lines?"""
+    if len(before) != 1 or len(after) != 1 or not _outside_of_strings(old, first):
+        return False
+    if not "\n".join(old[:first]).rstrip().endswith(":"):
+        return False
+    heads = []
+    for line in (before[0], after[0]):
+        code = line.lstrip()
+        if not code.startswith('"""') or any(char in code[3:] for char in "\"'\\"):
+            return False
+        heads.append(line[: len(line) - len(code)])
+    return heads[0] == heads[1]
 
 
 def _reaches(finding: Finding, old: Sequence[str], first: int, count: int) -> bool:

@@ -48,6 +48,7 @@ LINES = SAMPLE.split("\n")
 FIRST_CONFIG = next(number for number, line in enumerate(LINES, 1) if "num_stages=4" in line)
 IN_KERNEL = next(number for number, line in enumerate(LINES, 1) if "acc = tl.zeros" in line)
 IN_DOC = LINES.index("    Each program has a tile.") + 1
+DOC_HEAD = LINES.index('    """C = A @ B.') + 1
 IN_STRING = LINES.index("# no comment") + 1
 CONTINUED = LINES.index("    2") + 1
 
@@ -60,6 +61,8 @@ QUIET = {
         IN_KERNEL, "    # sums\n\n" + LINES[IN_KERNEL - 1] + "   ", delete=1
     ),
     "a line of a docstring": edited(IN_DOC, '    Each "program" has # one tile.\n    And more.', delete=1),
+    "the head of a docstring": edited(DOC_HEAD, '    """C = A @ B, in tiles # of M x N.', delete=1),
+    "a comment in the second line": edited(2, "import triton.language as tl  # a comment", delete=1),
     "a blank line gone": edited(3, "", delete=1),
 }
 LOUD = {
@@ -70,6 +73,9 @@ LOUD = {
     ),
     "a string over lines": edited(IN_STRING, "# another", delete=1),
     "a line that is continued": edited(CONTINUED, "# here it ends"),
+    "a docstring that ends in its head": edited(DOC_HEAD, '    """C = A @ B."""', delete=1),
+    "a docstring that moves": edited(DOC_HEAD, '        """C = A @ B.', delete=1),
+    "an encoding in the second line": edited(2, "# coding: latin-1"),
     "an open string": edited(IN_KERNEL, "    x = 'open  # no comment"),
     "code behind a comment sign in a string": edited(IN_KERNEL, "    x = '#'; y = 1"),
     "the first lines, where encodings are named": edited(1, "# a comment"),
