@@ -78,3 +78,33 @@ def test_an_element_type_asked_for_makes_a_pointer() -> None:
 def test_odd_kernels_give_few_uses_and_no_error() -> None:
     deep = "x" + " + x" * 400
     assert uses(f"y = {deep}\nfor i in [1, 2]:\n    del y\nlambda: 0\n(a, *b) = x") is not None
+
+
+DOT = (
+    "i = tl.arange(0, BLOCK)\n"
+    "acc = tl.zeros((BLOCK, BLOCK), dtype={sum})\n"
+    "for k in range(0, n, BLOCK):\n"
+    "    acc += tl.dot(tl.load(x + i[:, None] * n + i[None, :] + k), tl.load(y + i[:, None] * n + i[None, :] + k))\n"
+    "tl.store(z + i[:, None] * n + i[None, :], {stored})"
+)
+
+
+def test_a_sum_in_int32_shows_that_its_operands_are_small_integers() -> None:
+    parameters = "x, y, z, s, n, BLOCK: tl.constexpr"
+    assert uses(DOT.format(sum="tl.int32", stored="acc"), parameters).whole == {"x", "y"}
+    assert uses(DOT.format(sum="tl.float32", stored="acc"), parameters).whole == set()
+    given = "tl.store(z + tl.arange(0, 16), tl.dot(tl.load(x + tl.arange(0, 16)), tl.load(y), out_dtype=tl.int32))"
+    assert uses(given, parameters).whole == {"x", "y"}
+
+
+def test_a_scaled_product_shows_that_its_operands_are_quantised() -> None:
+    parameters = "x, y, z, s, n, BLOCK: tl.constexpr"
+    for stored in ("acc * tl.load(s)", "acc.to(tl.float32) * 2.0", "tl.load(s + i)[:, None] * acc"):
+        assert uses(DOT.format(sum="tl.float32", stored=stored), parameters).quantised == {"x", "y"}, stored
+    for stored in (
+        "acc * 2.0",
+        "acc.to(tl.float16)",
+        "acc + tl.load(s)",
+        "acc * (1.0 / tl.sum(acc, 1)[:, None])",
+    ):
+        assert uses(DOT.format(sum="tl.float32", stored=stored), parameters).quantised == set(), stored

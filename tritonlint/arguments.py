@@ -158,6 +158,8 @@ def _default(name: str, uses: Uses, annotation: str, defaults: Mapping[str, str]
     if name in uses.pointers:
         if name in uses.indices:
             return "*i32", "default for indices"
+        if name in uses.whole:
+            return "*i8", "default for sums in int32"
         return ("*fp16" if uses.has_dot or uses.half else "*fp32"), "default"
     if name in uses.descriptors:
         return None, ""

@@ -35,6 +35,7 @@ class Term:
     single: bool = False  # nothing but one parameter
     factors: frozenset[str] = frozenset()  # parameters that stand as a factor of the whole summand
     multiplied: frozenset[str] = frozenset()  # pointers whose data a dot multiplied to make it
+    whole: bool = False  # an accumulator of int32
 
 
 @dataclass(slots=True)
@@ -55,6 +56,7 @@ class Uses:
     # Operands of a dot whose product is scaled by what is loaded beside it, or is cast to float32, which the product
     # of floats is already: both are what quantised operands ask for.
     quantised: set[str] = field(default_factory=set)
+    whole: set[str] = field(default_factory=set)  # operands of a dot that sums in int32: eight-bit integers
 
 
 def uses_of(kernel: KernelSource) -> Uses:
@@ -69,6 +71,7 @@ def uses_of(kernel: KernelSource) -> Uses:
         pass
     uses.integers -= set(uses.pointers)
     uses.quantised &= set(uses.pointers)
+    uses.whole &= set(uses.pointers)
     return uses
 
 
@@ -105,6 +108,8 @@ class _Reader:
                     self.scaled(old, added)
                     self.names[node.target.id] = (self.product((*old, *added)),)
                 elif any(term.multiplied for term in added):
+                    if any(term.whole for term in old):
+                        self.uses.whole.update(one for term in added for one in term.multiplied)
                     self.names[node.target.id] = (self.product((*old, *added)),)
         elif isinstance(node, ast.For):
             self.integer(self.value(node.iter))
@@ -202,12 +207,17 @@ class _Reader:
         method = isinstance(node.func, ast.Attribute) and not self.is_module(node.func.value)
         if name == "arange":
             return (Term(lanes=True),)
+        if name in ("zeros", "full"):
+            return (Term(whole=self.is_int32(node, "dtype")),)
         if name in ("program_id", "num_programs"):
             return (Term(),)
         if name in ("dot", "dot_scaled"):
             self.uses.has_dot = True
             loaded = frozenset(one for side in arguments for term in side for one in term.loaded)
             operands = frozenset(one for side in arguments[:2] for term in side for one in term.loaded if one)
+            sums = (*(arguments[2] if len(arguments) > 2 else ()), *keywords.get("acc", ()))
+            if any(term.whole for term in sums) or self.is_int32(node, "out_dtype"):
+                self.uses.whole.update(operands)
             return (Term(loaded=loaded or frozenset(("",)), multiplied=operands),)
         if name in ("make_block_ptr", "make_tensor_descriptor"):
             return self.described(node, arguments, keywords)
@@ -236,6 +246,11 @@ class _Reader:
                     self.integer(one)
             return (self.product(tuple(term for one in arguments for term in one)),)
         return self.helper(node, name, arguments, keywords)
+
+    def is_int32(self, node: ast.Call, keyword: str) -> bool:
+        """Whether a call names `tl.int32` as its type, by keyword or last."""
+        given = [one.value for one in node.keywords if one.arg == keyword] or node.args[-1:]
+        return any(isinstance(one, ast.Attribute) and one.attr == "int32" for one in given)
 
     def is_module(self, node: ast.expr) -> bool:
         """`tl` in `tl.load`: a name that is no parameter and no local value."""
