@@ -29,7 +29,7 @@ from tritonlint.compiler import registers as model
 from tritonlint.compiler.graph import from_function
 from tritonlint.compiler.layout_pipeline import clean_ttir
 from tritonlint.compiler.options import Options
-from tritonlint.compiler.pass_order import assign_layouts, pipeline_and_finish
+from tritonlint.compiler.pass_order import assign_layouts, pipeline_and_finish, pointer_facts
 from tritonlint.compiler.releases import parse_release
 from tritonlint.compiler.target import Target
 from tritonlint.compiler.warp_specialize import specialized_loops
@@ -39,11 +39,12 @@ from tritonlint.model.occupancy import occupancy
 PARTS = 10
 GPUS = {"sm_80": "a100", "sm_86": "rtx3090", "sm_90": "h200", "sm_100": "b200", "sm_120": "rtx5090"}
 COMMON = ("one", "peak", "loop_peak", "held", "streamed", "addresses", "loop_addresses", "scalars")
+ON_THEIR_WAY = ("batch", "copies")
 READ = ("accumulator", "fragments", "operands")
 TERMS = {
-    "none": COMMON,
+    "none": (*COMMON, "batch"),
     "mma_v2": (*COMMON, *READ, "fragments_before_sm_90", "operands_before_sm_90"),
-    "wgmma": (*COMMON, *READ),
+    "wgmma": (*COMMON, *READ, *ON_THEIR_WAY),
     "tcgen05": ("one", "peak", "held", "loop_addresses"),
 }
 # What is surely held is no term of the model: it only says which spills are certain.
@@ -75,7 +76,7 @@ def collect(paths: list[str], root: pathlib.Path) -> None:
             assign_layouts(graph, options, target, release)
             if specialized_loops(graph, target, release, options.num_stages):
                 continue
-            pipeline_and_finish(graph, options, target, release)
+            pipeline_and_finish(graph, pointer_facts(graph, target, release), options, target, release)
             need = dataclasses.asdict(model.need_of(graph))
             group = f"{row['project']}:{row['kernel']}" if row.get("project") else row["kernel"]
             numbers = [need[name] for name in NEED]

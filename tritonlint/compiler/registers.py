@@ -276,9 +276,12 @@ def _is_fragment(op: GOp, streamed: set[GValue]) -> bool:
 
 
 def _copies(op: GOp) -> int:
-    """Accesses of one thread for an asynchronous copy."""
+    """Accesses of one thread for an asynchronous copy, beyond those that its addresses in global memory allow: where
+    neighbours there are none in shared memory, each has a place of its own."""
     place, memory = op.operands[0], op.operands[1]
-    return round(shared_access(place.encoding, place.shape, memory.encoding, max(8, memory.type.bits))[0])
+    accesses, _ = shared_access(place.encoding, place.shape, memory.encoding, max(8, memory.type.bits))
+    wide = elements_per_thread(place.encoding, place.shape) / _access(place)
+    return max(0, round(accesses - wide))
 
 
 def _batch(ops: list[GOp], live: list[int]) -> int:

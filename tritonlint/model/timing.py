@@ -45,6 +45,7 @@ class Constants:
     issue: float  # instructions for one that is counted
     line: float  # cycles of the first-level cache for each line that a warp touches
     l2_bytes_per_clock: float  # of one multiprocessor
+    burst_bytes_per_clock: float  # from the L2 for one program that waits for a tile
     dram: float  # share of the memory bandwidth
     barrier_cycles: float
     product_cycles: float  # from the start of a product to its first result
@@ -55,6 +56,7 @@ class Constants:
     program_cycles: float  # start and end of a program
     launch_us: float
     clash: float  # how far programs that meet at a unit wait for each other; 1: as if they came at random
+    overlap: float  # exponent where products and the loads of later turns run beside each other
     norm_memory: float  # exponent where multiprocessors and memory compete
     low: float  # truth / prediction, of 1 in 20 launches less
     high: float  # of 1 in 20 launches more
@@ -150,11 +152,13 @@ def busy(launch: Launch, gpu: GpuProfile, c: Constants, *, most: bool = False) -
         if section.copies or section.tma:
             ahead = turns.buffers - 1
             if ahead > 0:
-                beside = max(beside, (latency + fetched) / ahead)
+                fetching = (latency + section.copied_bytes / c.burst_bytes_per_clock) / ahead
+                # Loads that come late now and then find the buffers empty, also where they fit in on average.
+                beside = (beside**c.overlap + fetching**c.overlap) ** (1 / c.overlap)
             else:
-                steps += latency + fetched
+                steps += latency + section.copied_bytes / c.burst_bytes_per_clock
         if section.load_waits:
-            steps += section.load_waits * latency + section.loaded_bytes / c.l2_bytes_per_clock
+            steps += section.load_waits * latency + section.loaded_bytes / c.burst_bytes_per_clock
         alone = max(steps, beside)
         tensor += times * dots
         shared += times * through
