@@ -73,3 +73,19 @@ def transposed_left(a_ptr, b_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.constexpr, 
         b = tl.load(b_ptr + (k + depth)[:, None] * BN + columns[None, :])
         acc += tl.dot(tl.trans(a), b)
     tl.store(o_ptr + rows[:, None] * BN + columns[None, :], acc)
+
+
+@triton.jit
+def block_scaled(a_ptr, b_ptr, s_ptr, t_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Each step's product is scaled by rows and columns that are loaded in the layout of its tile."""
+    rows = tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    depth = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for step in range(n):
+        a = tl.load(a_ptr + rows[:, None] * n * BK + (step * BK + depth)[None, :])
+        b = tl.load(b_ptr + (step * BK + depth)[:, None] + columns[None, :] * n * BK)
+        by_row = tl.load(s_ptr + rows * n + step)
+        by_column = tl.load(t_ptr + columns // 128 * n + step)
+        acc += tl.dot(a, b) * by_row[:, None] * by_column[None, :]
+    tl.store(o_ptr + rows[:, None] * BN + columns[None, :], acc)

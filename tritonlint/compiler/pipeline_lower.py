@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tritonlint.compiler.encodings import Blocked, SwizzledShared
+from tritonlint.compiler.encodings import Blocked, Linear, Slice, SwizzledShared
 from tritonlint.compiler.graph import GBlock, GOp, GValue
 from tritonlint.compiler.pipeline_build import (
     TOKEN,
@@ -141,6 +141,8 @@ def find_async_loads(loop: GOp, schedule: Schedule, axis: Axis, release: Release
         result = op.result
         if distance <= 0 or (not result.is_tensor and not release.pipelines_scalar_loads):
             continue
+        if release.linear_slices_stay_in_registers and _is_linear_slice(result.encoding):
+            continue
         encoding: Any
         if not result.is_tensor:
             encoding = SwizzledShared(1, 1, 1, (0,))
@@ -158,6 +160,10 @@ def find_async_loads(loop: GOp, schedule: Schedule, axis: Axis, release: Release
             extra = 1 if _needs_extra_buffer(op, release) else 0
             found.append(AsyncLoad(op, distance + extra, encoding))
     return found
+
+
+def _is_linear_slice(encoding: Any) -> bool:
+    return isinstance(encoding, Slice) and isinstance(encoding.parent, Linear)
 
 
 def lower_loads(
