@@ -96,6 +96,7 @@ class Estimate:
     triton: tuple[int, int] = (0, 0)
     model: Literal["compiler", "textbook"] = "compiler"
     compiled: Compiled | None = field(default=None, repr=False)
+    near: str = ""  # what one more program on each multiprocessor would take, in words
     rung: Rung = "estimated"  # what the numbers of the compiler stand on
     origin: str = ""  # where a fact stands
     contradicted: tuple[str, ...] = ()  # what the estimate said that the fact does not

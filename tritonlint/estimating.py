@@ -30,7 +30,7 @@ def build(
 ) -> Estimate:
     """The estimate of one launch. `grid` is None where it is not known; `work` where nothing is known of what
     a program computes and moves."""
-    from tritonlint.model.occupancy import occupancy, plain_occupancy
+    from tritonlint.model.occupancy import next_cta, occupancy, plain_occupancy
     from tritonlint.model.waves import waves as count_waves
 
     steps = _compiler_steps(compiled, options, gpu, triton, model)
@@ -47,6 +47,10 @@ def build(
             tensor_memory_columns=compiled.tensor_memory_columns,
         )
     steps += taken.steps
+    near = ""
+    if model == "compiler" and compiled.registers_low is not None and compiled.registers_high is not None:
+        near = next_cta(taken, (compiled.registers_low, compiled.registers_high))
+        steps += [f"near: {near}"] if near else []
     why_not = textbook_refusals(compiled, gpu) if model == "textbook" else refusals(compiled, gpu)
     steps += [f"does not fit: {reason}" for reason in why_not]
     programs = _programs(grid)
@@ -108,6 +112,7 @@ def build(
         triton=triton,
         model=model,
         compiled=compiled,
+        near=near,
     )
 
 

@@ -86,7 +86,7 @@ def _help(context: Context, entry: Entry) -> str | None:
 
     change = search(context, entry, more)
     if change is None:
-        return None
+        return f"memory-bound: {estimate.near}" if estimate.near else None
     other = change.of.estimate
     return f"memory-bound: {change.text} gives {other.ctas_per_sm} CTAs, occupancy {percent(other.occupancy)}"
 

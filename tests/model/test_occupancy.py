@@ -13,6 +13,7 @@ from tritonlint.gpu.names import PROFILES, TARGETS
 from tritonlint.gpu.profile import find_gpu
 from tritonlint.model.occupancy import (
     least,
+    next_cta,
     occupancy,
     registers_for_ctas,
     shared_bytes_for_ctas,
@@ -180,3 +181,16 @@ def test_thresholds_are_the_largest_that_fit(name: str, warps: int, ctas: int) -
     size = shared_bytes_for_ctas(gpu, ctas)
     assert size == 0 or by(size=size) >= ctas
     assert by(size=size + 1) < ctas or size + 1 > gpu.shared_bytes_per_cta
+
+
+def test_what_one_more_program_takes() -> None:
+    """122 registers and 98,304 B with 8 warps on an H200: registers and shared memory both stand at 2."""
+    h200 = find_gpu("h200")
+    both = occupancy(h200, warps=8, shared_bytes=98_304, registers=122)
+    assert next_cta(both, (104, 128)) == (
+        "3 CTAs/SM at 80 registers or fewer; now 104 to 128, and at 76,800 B of shared memory or less; now 98,304 B"
+    )
+    threads = occupancy(h200, warps=32, shared_bytes=0, registers=32)
+    assert next_cta(threads) == ""
+    one = occupancy(h200, warps=4, shared_bytes=0, registers=172)
+    assert next_cta(one) == "3 CTAs/SM at 168 registers or fewer; now 172"

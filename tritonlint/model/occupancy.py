@@ -141,6 +141,29 @@ def shared_bytes_for_ctas(gpu: GpuProfile, ctas: int) -> int:
     return max(0, min(share - gpu.shared_bytes_reserved_per_cta, gpu.shared_bytes_per_cta))
 
 
+def next_cta(found: Occupancy, registers_range: tuple[int, int] | None = None) -> str:
+    """What one more program on each multiprocessor would take, in words: "3 CTAs/SM at 80 registers or fewer; now 104
+    to 122". "" where nothing of the kernel's own stands against it, or where it cannot be had."""
+    gpu, demand, wanted = found.gpu, found.demand, found.ctas_per_sm + 1
+    others = [count for name, count in found.limits.items() if name not in (REGISTERS, SHARED_MEMORY)]
+    if found.ctas_per_sm < 1 or any(count is not None and count < wanted for count in others):
+        return ""
+    asked = []
+    registers, shared = found.limits[REGISTERS], found.limits[SHARED_MEMORY]
+    if registers is not None and registers < wanted:
+        most = registers_for_ctas(gpu, demand.warps, wanted)
+        if not most:
+            return ""
+        low, high = registers_range or (demand.registers or 0, demand.registers or 0)
+        asked.append(f"{most} registers or fewer; now {low}" + (f" to {high}" if high != low else ""))
+    if shared is not None and shared < wanted:
+        most = shared_bytes_for_ctas(gpu, wanted)
+        if not most:
+            return ""
+        asked.append(f"{most:,} B of shared memory or less; now {demand.shared_bytes:,} B")
+    return f"{_count(gpu, wanted)} at {', and at '.join(asked)}" if asked else ""
+
+
 def waves_per_simd(gpu: GpuProfile, registers: int) -> int:
     """AMD: waves that a SIMD holds with that many registers in a lane. LLVM counts at least one."""
     most = gpu.warps_per_sm // gpu.sub_partitions
