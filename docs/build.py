@@ -55,6 +55,7 @@ def assemble() -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
     shutil.copytree(PAGES / "images", BUILD / "images")
+    shutil.copy(PAGES / "site.css", BUILD)
     gpus = " ".join(f"--gpu {name}" for name in LIVE_GPUS)
     tritonlint(f"matrix examples/gemm.py examples/softmax.py {gpus} --triton 3.2 --triton 3.9 --output-format html "
                f"--output-file {shlex.quote(str(BUILD / 'example-matrix.html'))}")  # fmt: skip
