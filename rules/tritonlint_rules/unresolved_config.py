@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from tritonlint.finding import Finding
+from tritonlint.kernel.ir import CompileError
 from tritonlint.rule import Context, FileContext, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
 from tritonlint_rules.support.places import of_launch, of_tuning_argument
 from tritonlint_rules.support.say import listed
-from tritonlint_rules.support.survey import all_entries, known
+from tritonlint_rules.support.survey import Entry, all_entries, known
 
 CODE, NAME = "TL902", "unresolved-config"
+_OF_THE_LANGUAGE = ("removed", "unknown-option")
 _ASSUME = "`# tritonlint: assume {}` on the line above says what to assume"
 
 
 def check(context: Context) -> Iterable[Finding]:
     return findings(CODE, NAME, context, _drafts(context))
+
+
+def _refused(entries: Sequence[Entry]) -> CompileError | None:
+    """What the release no longer, or not yet, has in its language, where that stops every candidate. The rules about
+    tiles, types and dots speak for themselves."""
+    errors = [error for entry in entries if entry.of.trace is not None for error in entry.of.trace.errors[:1]]
+    gone = [error for error in errors if error.kind in _OF_THE_LANGUAGE]
+    return gone[0] if gone and len(gone) == len(entries) else None
 
 
 def check_file(context: FileContext) -> Iterable[Finding]:
@@ -54,6 +64,16 @@ def _drafts(context: Context) -> Iterator[Draft]:
         )
         return
     for listed_entries in all_entries(context):
+        refused = _refused(listed_entries)
+        if refused is not None:
+            yield Draft(
+                place=of_launch(plan),
+                severity="info",
+                certainty="proven",
+                message=f"what this launch costs cannot be known, it does not compile: line {refused.line}: "
+                f"{refused.message}",
+            )
+            return
         if not listed_entries or any(known([entry]) for entry in listed_entries):
             continue  # what is known is judged
         unknown = dict.fromkeys(reason for entry in listed_entries for reason in entry.of.unknown)
@@ -89,11 +109,20 @@ _COMPUTED = (
     .replace("@triton.autotune", _EVERY)
 )
 
+_BLOCK_POINTER = samples.launched_scale("BLOCK=1024").replace(
+    "    live = i < n\n    tl.store(y_ptr + i, tl.load(x_ptr + i, mask=live) * 2.0, mask=live)\n",
+    "    x = tl.make_block_ptr(x_ptr, (n,), (1,), (tl.program_id(0) * BLOCK,), (BLOCK,), (0,))\n"
+    "    tl.store(y_ptr + i, tl.load(x, boundary_check=(0,)), mask=i < n)\n",
+)
+
 RULE = Rule(
     code=CODE,
     name=NAME,
     severity="info",
-    what="An autotune list, or a compile-time value of a launch, that the source does not tell.",
+    what=(
+        "An autotune list, or a compile-time value of a launch, that the source does not tell; or a kernel in a "
+        "language that the release does not speak."
+    ),
     why=(
         "What is not known is not judged: no finding here does not mean that all is well. `tritonlint "
         "configs` lists every place with the reason."
@@ -111,6 +140,7 @@ RULE = Rule(
             "computed from constants",
         ),
         samples.miss(_COMPUTED.replace("LIMIT", "10"), "a list that a function computes"),
+        samples.miss(_BLOCK_POINTER, "block pointers are there up to 3.8", triton="3.8"),
     ),
     invalid=(
         samples.hit(
@@ -128,6 +158,7 @@ RULE = Rule(
             severity="info",
             why="a parameter of the caller, and triton under another name",
         ),
+        samples.hit(_BLOCK_POINTER, "scale[(", "block pointers have been removed", severity="info"),
         samples.hit(
             _COMPUTED.replace("LIMIT", "1000"),
             "def scale",
