@@ -7,9 +7,10 @@ read, trace and compile once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tritonlint.compiler.target import Target
 from tritonlint.gpu.profile import GpuProfile
@@ -20,6 +21,7 @@ from tritonlint.settings import Settings, SettingsError
 from tritonlint.source import parse_file, read
 from tritonlint.source.comments import Suppression
 from tritonlint.source.hooks import hooks_from
+from tritonlint.source.module import Module
 from tritonlint.source.problem import Problem
 from tritonlint.source.project import Project, Stamp, stamp
 from tritonlint.source.reading import read_plans
@@ -39,18 +41,19 @@ class FileWork:
     def __init__(
         self,
         path: str,
-        data: bytes | str,
+        data: bytes | str | Module,
         settings: Settings,
         targets: Targets,
         store: TraceStore | None = None,
         *,
         apart: bool = False,
     ) -> None:
-        """`apart`: every GPU gets a reading of its own, see `differs`."""
+        """`data` is the file's content, or the file parsed. `apart`: every GPU gets a reading of its own, see
+        `differs`."""
         self.path = path
         self.settings = settings
         self.targets = targets
-        self.module = parse_file(read(path, data), keep=True)
+        self.module = data if isinstance(data, Module) else parse_file(read(path, data), keep=True)
         self._project = Project(path)
         self._hooks = hooks_from(settings.config_functions, settings.root or ".")
         self._hook_files = {path: stamp(path) for path in self._hooks.files.values() if path is not None}
@@ -62,8 +65,8 @@ class FileWork:
             book = fact_book(settings)
             self.model.facts = AttachedFacts(book, targets.triton, self.launches_of, self.model.trace)
         self._apart = apart
-        self._readings: list[tuple[SharedPlatform, dict[_Key, LaunchPlan]]] = []
-        self._plans: dict[str, dict[_Key, LaunchPlan]] = {}
+        self._readings: list[tuple[SharedPlatform, dict[PlanKey, LaunchPlan]]] = []
+        self._plans: dict[str, dict[PlanKey, LaunchPlan]] = {}
         self._contexts: tuple[PlanContext, ...] | None = None
         self._problems: list[Problem] = []
 
@@ -80,6 +83,17 @@ class FileWork:
     @property
     def text(self) -> str:
         return self.module.text
+
+    @property
+    def source(self) -> str:
+        """The text as rules see it: it parses."""
+        return self.module.sound
+
+    def says(self, pattern: re.Pattern[str]) -> bool:
+        """Whether a line of code of the file matches."""
+        return any(
+            pattern.search(line) for line in self.module.lines.lines if not line.lstrip().startswith("#")
+        )
 
     @property
     def problems(self) -> Sequence[Problem]:
@@ -101,7 +115,7 @@ class FileWork:
             self._contexts = tuple(self._make())
         return self._contexts
 
-    def plans_on(self, gpu: GpuProfile) -> dict[_Key, LaunchPlan]:
+    def plans_on(self, gpu: GpuProfile) -> dict[PlanKey, LaunchPlan]:
         if gpu.name not in self._plans:
             self._plans[gpu.name] = self._read(gpu)
         return self._plans[gpu.name]
@@ -112,7 +126,7 @@ class FileWork:
         is to be done again, `apart`."""
         return any(shared.differs for shared, _ in self._readings)
 
-    def _read(self, gpu: GpuProfile) -> dict[_Key, LaunchPlan]:
+    def _read(self, gpu: GpuProfile) -> dict[PlanKey, LaunchPlan]:
         asks = platform(gpu, self.targets.triton)
         if not self._apart:
             for shared, plans in self._readings:
@@ -120,13 +134,13 @@ class FileWork:
                     return plans
         shared = SharedPlatform(asks)
         found = read_plans(self.module, shared, self._project, hooks=self._hooks)
-        plans = {_key(plan): plan for plan in found.plans}
+        plans = {plan_key(plan): plan for plan in found.plans}
         self._readings.append((shared, plans))
         self._problems += [problem for problem in found.problems if problem not in self._problems]
         return plans
 
     def _make(self) -> Iterator[PlanContext]:
-        found: dict[_Key, LaunchPlan] = {}
+        found: dict[PlanKey, LaunchPlan] = {}
         for gpu in self.targets.gpus:
             for key, plan in self.plans_on(gpu).items():
                 found.setdefault(key, plan)
@@ -173,10 +187,10 @@ class FileWork:
         )
 
 
-_Key = tuple[int, int, str, int, int]
+PlanKey = tuple[int, int, str, int, int]
 
 
-def _key(plan: LaunchPlan) -> _Key:
+def plan_key(plan: LaunchPlan) -> PlanKey:
     """What makes a plan the same on two GPUs: its kernel and its launch. Sorts in the order of the file."""
     launch = plan.launch.span if plan.launch is not None else None
     kernel = plan.kernel.span
@@ -199,12 +213,29 @@ class _Tried:
     types: tuple[tuple[str, str], ...]
 
 
+class PlanSource(Protocol):
+    """What a PlanContext is made of: a FileWork, or a part of one."""
+
+    path: str
+    targets: Targets
+    model: Model
+
+    @property
+    def source(self) -> str: ...
+
+    def says(self, pattern: re.Pattern[str]) -> bool: ...
+
+    def plans_on(self, gpu: GpuProfile) -> Mapping[PlanKey, LaunchPlan]: ...
+
+
 class PlanContext:
     """rule.Context for one plan."""
 
-    def __init__(self, work: FileWork, key: _Key, gpus: tuple[GpuProfile, ...], gpus_chosen: bool) -> None:
+    def __init__(
+        self, work: PlanSource, key: PlanKey, gpus: tuple[GpuProfile, ...], gpus_chosen: bool
+    ) -> None:
         self._work = work
-        self._key = key
+        self.key = key
         self._gpus = gpus
         self._gpus_chosen = gpus_chosen
         self._estimates: dict[str, tuple[EstimateOf, ...]] = {}
@@ -217,7 +248,10 @@ class PlanContext:
 
     @property
     def source(self) -> str:
-        return self._work.text
+        return self._work.source
+
+    def says(self, pattern: re.Pattern[str]) -> bool:
+        return self._work.says(pattern)
 
     @property
     def plan(self) -> LaunchPlan:
@@ -239,7 +273,7 @@ class PlanContext:
         return Target(gpu.arch)
 
     def plan_on(self, gpu: GpuProfile) -> LaunchPlan:
-        return self._work.plans_on(gpu)[self._key]
+        return self._work.plans_on(gpu)[self.key]
 
     def estimates(self, gpu: GpuProfile) -> Sequence[EstimateOf]:
         if gpu.name not in self._estimates:

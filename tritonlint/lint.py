@@ -19,9 +19,10 @@ from tritonlint.merge import merge
 from tritonlint.settings import Settings
 
 if TYPE_CHECKING:
-    from tritonlint.context import FileWork
+    from tritonlint.context import FileWork, PlanContext
     from tritonlint.registry import Registry
     from tritonlint.rule import Rule, SuppressionUse
+    from tritonlint.source.comments import Suppression
     from tritonlint.source.problem import Problem
     from tritonlint.source.project import Stamp
     from tritonlint.suppressions import Suppressed
@@ -198,33 +199,73 @@ def _found(
     work: FileWork, rules: Sequence[Rule], known: Registry, cancelled: Callable[[], bool] | None
 ) -> FileResult | None:
     """What the rules find; None where it was cancelled."""
-    from tritonlint.severities import with_severities
-    from tritonlint.suppressions import apply
-
-    path, settings = work.path, work.settings
     problems: list[FileProblem] = []
     findings: list[Finding] = []
     for context in work.contexts():
-        for rule in rules:
-            if rule.check is None:
-                continue
-            if cancelled is not None and cancelled():
-                return None
-            findings += _run(rule, rule.check, context, path, problems, context.plan.kernel.name)
+        found = checked(context, rules, problems, cancelled)
+        if found is None:
+            return None
+        findings += found
+    read = ReadFile(work.path, work.text, tuple(work.problems), tuple(work.suppressions))
+    result = finished(read, findings, problems, work.settings, rules, known)
+    return replace(result, stats=work.stats(), looked_at=work.looked_at)
+
+
+def checked(
+    context: PlanContext,
+    rules: Sequence[Rule],
+    problems: list[FileProblem],
+    cancelled: Callable[[], bool] | None,
+) -> list[Finding] | None:
+    """What the rules say of one plan; None where it was cancelled. What failed is added to `problems`."""
+    findings: list[Finding] = []
+    for rule in rules:
+        if rule.check is None:
+            continue
+        if cancelled is not None and cancelled():
+            return None
+        findings += _run(rule, rule.check, context, context.path, problems, context.plan.kernel.name)
+    return findings
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file as the rules about whole files see it."""
+
+    path: str
+    text: str
+    problems: tuple[Problem, ...]
+    suppressions: tuple[Suppression, ...]
+
+
+def finished(
+    read: ReadFile,
+    findings: Sequence[Finding],
+    problems: list[FileProblem],
+    settings: Settings,
+    rules: Sequence[Rule],
+    known: Registry,
+) -> FileResult:
+    """What is shown of the findings of a file's plans, and what is to be said of the file itself."""
+    from tritonlint.severities import with_severities
+    from tritonlint.suppressions import apply
+
+    path = read.path
     file_rules = [(rule, rule.check_file) for rule in rules if rule.check_file is not None]
-    read = _File(work, known, problems=work.problems)
+    whole = _File(read, known, problems=read.problems)
+    found = list(findings)
     for rule, check_file in file_rules:
-        findings += _run(rule, check_file, read, path, problems, "")
-    findings = with_severities(findings, settings, known)
-    applied = apply(findings, work.suppressions, rules, known, settings.require_reasons)
+        found += _run(rule, check_file, whole, path, problems, "")
+    found = with_severities(found, settings, known)
+    applied = apply(found, read.suppressions, rules, known, settings.require_reasons)
     # Rules about the suppressions themselves run once it is known what these did.
-    about = _File(work, known, suppressions=applied.uses)
+    about = _File(read, known, suppressions=applied.uses)
     late = [
         finding
         for rule, check_file in file_rules
         for finding in _run(rule, check_file, about, path, problems, "")
     ]
-    whole_file = [s for s in work.suppressions if s.line == 0]
+    whole_file = [s for s in read.suppressions if s.line == 0]
     last = apply(with_severities(late, settings, known), whole_file, rules, known, settings.require_reasons)
     shown = sorted(merge((*applied.shown, *last.shown)), key=_order)
     return FileResult(
@@ -232,9 +273,7 @@ def _found(
         tuple(shown),
         tuple(problems),
         (*applied.hidden, *last.hidden),
-        work.stats(),
-        source=work.text,
-        looked_at=work.looked_at,
+        source=read.text,
     )
 
 
@@ -270,13 +309,13 @@ class _File:
 
     def __init__(
         self,
-        work: FileWork,
+        read: ReadFile,
         known: Registry,
         problems: Sequence[Problem] = (),
         suppressions: Sequence[SuppressionUse] = (),
     ) -> None:
-        self.path = work.path
-        self.source = work.text
+        self.path = read.path
+        self.source = read.text
         self.problems = problems
         self.suppressions = suppressions
         self.rule_names = known.names

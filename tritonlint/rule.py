@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -51,7 +52,12 @@ class Context(Protocol):
     def path(self) -> str: ...
 
     @property
-    def source(self) -> str: ...
+    def source(self) -> str:
+        """The text of the file, at the lines and columns that places count in. Lines that do not parse, and those that
+        the plan cannot depend on, may be blank."""
+
+    def says(self, pattern: re.Pattern[str]) -> bool:
+        """Whether a line of code anywhere in the file matches."""
 
     @property
     def plan(self) -> LaunchPlan: ...

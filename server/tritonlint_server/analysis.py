@@ -3,6 +3,7 @@ worker)."""
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import tokenize
@@ -15,15 +16,18 @@ from tritonlint.finding import Finding
 from tritonlint.source.text import MAX_BYTES
 from tritonlint_server.analysis_record import Analysis, Listed, Listing, Request
 from tritonlint_server.quiet_edits import carried_over
-from tritonlint_server.sites import Survey
+from tritonlint_server.sites import moved_survey
+from tritonlint_server.survey import seen, survey
 
 if TYPE_CHECKING:
-    from tritonlint.context import FileWork
+    from tritonlint.context import FileWork, PlanContext
+    from tritonlint.incremental import EditedFile, Linted
     from tritonlint.settings import Resolver, Settings
     from tritonlint.targets import Targets
     from tritonlint.trace_store import TraceStore
 
 MAX_KEPT = 100  # files whose last analysis is remembered
+MAX_EDITED = 12  # files of which plans and findings are kept from edit to edit
 
 
 class Analyser:
@@ -34,6 +38,7 @@ class Analyser:
         self._targets: dict[Any, Targets] = {}
         self._last: dict[str, tuple[Request, Analysis]] = {}
         self._store: TraceStore | None = None
+        self._edited: dict[str, tuple[Any, EditedFile]] = {}
 
     def run(self, request: Request, cancelled: Callable[[], bool]) -> Analysis:
         """Never raises."""
@@ -85,9 +90,6 @@ class Analyser:
         return Listed(tuple(paths))
 
     def _run(self, request: Request, cancelled: Callable[[], bool]) -> Analysis:
-        from tritonlint.lint import lint_source
-        from tritonlint_server.survey import survey
-
         resolver = self._resolver(request)
         settings = resolver.for_path(Path(request.path))
         targets = self._choose(request, settings)
@@ -95,30 +97,53 @@ class Analyser:
         known = Analysis(gpus=gpus, triton=targets.triton_name, targets=targets.described())
         if _excluded(request.path, resolver):
             return known
-        found: list[Survey] = []
-        trouble: list[str] = []
+        linted = self._linted(request, settings, targets, cancelled)
+        if linted is None or cancelled():
+            return Analysis(cancelled=True)
+        result = linted.result
+        trouble = [one for one in linted.observed if isinstance(one, str)]
+        trouble += [problem.message for problem in result.problems if problem.internal]
+        new = _without_known(result.findings, settings, request.path)
+        shown = survey(one for one in linted.observed if not isinstance(one, str))
+        return replace(
+            known,
+            findings=tuple(_light(finding) for finding in new),
+            survey=moved_survey(shown, linted.lines),
+            failure="; ".join(trouble),
+        )
 
-        def observe(work: FileWork) -> None:
-            try:
-                found.append(survey(work))
-            except Exception as error:  # hints are worth less than findings
-                trouble.append(f"{type(error).__name__}: {error}")
+    def _linted(
+        self, request: Request, settings: Settings, targets: Targets, cancelled: Callable[[], bool]
+    ) -> Linted | None:
+        """None where it was cancelled."""
+        from tritonlint.incremental import EditedFile, Linted
+        from tritonlint.lint import lint_source
+        from tritonlint.source.pieces import NotInPiecesError
 
         content = encoded(request.content) if request.content is not None else None
+        if content is not None and request.path.endswith((".py", ".pyi")):
+            mark = (settings, targets, request.certainty)
+            kept = self._edited.pop(request.path, None)
+            if kept is None or kept[0] != mark:
+                file = EditedFile(
+                    request.path, settings, targets, request.certainty, _observed, self._traces()
+                )
+                kept = (mark, file)
+            self._edited[request.path] = kept  # the newest last
+            while len(self._edited) > MAX_EDITED:
+                del self._edited[next(iter(self._edited))]
+            with contextlib.suppress(NotInPiecesError):
+                return kept[1].lint(content, cancelled)
+        found: list[Any] = []
+
+        def observe(work: FileWork) -> None:
+            found.extend(_observed(context) for context in work.contexts())
+
         result = lint_source(
             request.path, content, settings, targets=targets, certainty=request.certainty,
             cancelled=cancelled, observe=observe, store=self._traces(),
         )  # fmt: skip
-        if cancelled():
-            return Analysis(cancelled=True)
-        trouble += [problem.message for problem in result.problems if problem.internal]
-        new = _without_known(result.findings, settings, request.path)
-        return replace(
-            known,
-            findings=tuple(_light(finding) for finding in new),
-            survey=found[0] if found else Survey(),
-            failure="; ".join(trouble),
-        )
+        return Linted(result, tuple(found))
 
     def _traces(self) -> TraceStore:
         from tritonlint.trace_store import TraceStore
@@ -169,6 +194,14 @@ def encoded(text: str) -> str | bytes:
         return text.encode(encoding)
     except (SyntaxError, LookupError, UnicodeError):
         return text
+
+
+def _observed(context: PlanContext) -> Any:
+    """What hints show of a plan; an error of ours as text, since hints are worth less than findings."""
+    try:
+        return seen(context)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
 
 
 def _light(finding: Finding) -> Finding:

@@ -6,20 +6,17 @@ lines, continued lines, tritonlint's own comments, broken code) is no such edit,
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from tritonlint.finding import Edit, Finding, Fix, Related
+from tritonlint.finding import Finding
+from tritonlint.moved import Lines, moved_finding
 from tritonlint.source.text import split_lines
-from tritonlint.span import Span
 from tritonlint_server.analysis_record import Analysis
-from tritonlint_server.sites import ConfigList, MetaParameter, Part, Row, Site, Survey
+from tritonlint_server.sites import moved_survey
 
-_NUMBER = re.compile(r"\bline (\d+)\b")
 _SYNTAX = "TL901"
 _TRIPLE = ('"""', "'''")
-Lines = Callable[[int], int]  # old line -> new line, both from 1
 
 
 def carried_over(path: str, old_text: str, new_text: str, analysis: Analysis) -> Analysis | None:
@@ -163,64 +160,8 @@ def _reaches(finding: Finding, old: Sequence[str], first: int, count: int) -> bo
 
 
 def _shifted(analysis: Analysis, path: str, lines: Lines) -> Analysis:
-    survey = analysis.survey
     return replace(
         analysis,
-        findings=tuple(_finding(finding, path, lines) for finding in analysis.findings),
-        survey=Survey(
-            tuple(_site(site, lines) for site in survey.sites),
-            tuple(_list(listed, lines) for listed in survey.lists),
-            tuple(_parameter(parameter, lines) for parameter in survey.parameters),
-        ),
+        findings=tuple(moved_finding(finding, path, lines) for finding in analysis.findings),
+        survey=moved_survey(analysis.survey, lines),
     )
-
-
-def _span(span: Span, lines: Lines) -> Span:
-    return Span(lines(span.line), span.column, lines(span.end_line), span.end_column)
-
-
-def _text(text: str, lines: Lines) -> str:
-    return _NUMBER.sub(lambda match: f"line {lines(int(match[1]))}", text)
-
-
-def _finding(finding: Finding, path: str, lines: Lines) -> Finding:
-    if finding.path != path:
-        return finding
-    return replace(
-        finding,
-        span=_span(finding.span, lines),
-        message=_text(finding.message, lines),
-        help=_text(finding.help, lines) if finding.help else finding.help,
-        related=tuple(
-            Related(one.path, _span(one.span, lines), one.message) if one.path == path else one
-            for one in finding.related
-        ),
-        fixes=tuple(
-            Fix(fix.title, fix.safe, tuple(Edit(_span(edit.span, lines), edit.text) for edit in fix.edits))
-            for fix in finding.fixes
-        ),
-    )
-
-
-def _site(site: Site, lines: Lines) -> Site:
-    return replace(site, span=_span(site.span, lines), rows=tuple(_row(row, lines) for row in site.rows))
-
-
-def _row(row: Row, lines: Lines) -> Row:
-    return replace(
-        row,
-        unknown=_text(row.unknown, lines),
-        reasons=tuple(_text(reason, lines) for reason in row.reasons),
-        parts=tuple(
-            Part(part.label, part.shared_bytes, lines(part.line) if part.line else 0, part.at_peak)
-            for part in row.parts
-        ),
-    )
-
-
-def _list(listed: ConfigList, lines: Lines) -> ConfigList:
-    return replace(listed, span=_span(listed.span, lines))
-
-
-def _parameter(parameter: MetaParameter, lines: Lines) -> MetaParameter:
-    return replace(parameter, span=_span(parameter.span, lines))

@@ -6,9 +6,10 @@ the joined text)."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from tritonlint.moved import Lines, moved_span, moved_text
 from tritonlint.span import Span
 
 
@@ -92,3 +93,29 @@ class Survey:
     sites: tuple[Site, ...] = ()
     lists: tuple[ConfigList, ...] = ()
     parameters: tuple[MetaParameter, ...] = ()
+
+
+def moved_survey(survey: Survey, lines: Lines) -> Survey:
+    """With other line numbers."""
+    return Survey(
+        tuple(
+            replace(
+                site,
+                span=moved_span(site.span, lines),
+                rows=tuple(_moved_row(row, lines) for row in site.rows),
+            )
+            for site in survey.sites
+        ),
+        tuple(replace(one, span=moved_span(one.span, lines)) for one in survey.lists),
+        tuple(replace(one, span=moved_span(one.span, lines)) for one in survey.parameters),
+    )
+
+
+def _moved_row(row: Row, lines: Lines) -> Row:
+    return replace(
+        row,
+        unknown=moved_text(row.unknown, lines),
+        reasons=tuple(moved_text(reason, lines) for reason in row.reasons),
+        assumptions=tuple(moved_text(text, lines) for text in row.assumptions),
+        parts=tuple(replace(part, line=lines(part.line) if part.line else 0) for part in row.parts),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.sites_report import plain, plain_value, short
@@ -10,7 +11,7 @@ from tritonlint.span import Span
 from tritonlint_server.sites import ConfigList, MetaParameter, Part, Row, Site, Survey
 
 if TYPE_CHECKING:
-    from tritonlint.context import FileWork, PlanContext
+    from tritonlint.context import PlanContext
     from tritonlint.rule import EstimateOf
     from tritonlint.source.sites import Candidate, LaunchPlan
 
@@ -34,29 +35,50 @@ class _Gathered:
         )  # fmt: skip
 
 
-def survey(work: FileWork) -> Survey:
-    """Every config and launch that stands in this file, with its rows; lists and meta-parameters."""
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one plan shows: rows with what and where they are about, its list, its meta-parameters."""
+
+    rows: tuple[tuple[str, str, Span, str, Row], ...]  # kind, kernel, span, title
+    lists: tuple[ConfigList, ...] = ()
+    parameters: tuple[MetaParameter, ...] = ()
+
+
+def seen(context: PlanContext) -> Seen:
+    """Every config and launch of a plan that stands in the file, on each GPU."""
+    plan, path = context.plan, context.path
+    rows: list[tuple[str, str, Span, str, Row]] = []
+    for gpu in context.gpus:
+        for of in context.estimates(gpu):
+            where = _where(plan, of.candidate, path)
+            if where is not None:
+                rows.append((where[0], plan.kernel.name, where[1], _title(of.candidate), _row(of)))
+    tuning = plan.tuning
+    listed = tuning is not None and (tuning.path or path) == path
+    own = (plan.kernel.path or path) == path
+    return Seen(
+        tuple(rows), (_list(context, plan),) if listed else (), tuple(_parameters(plan)) if own else ()
+    )
+
+
+def survey(plans: Iterable[Seen]) -> Survey:
+    """What all plans of a file show: each config and launch once."""
     sites: dict[tuple[str, Span], _Gathered] = {}
     lists: dict[Span, ConfigList] = {}
     parameters: dict[tuple[str, Span], MetaParameter] = {}
-    for context in work.contexts():
-        plan = context.plan
-        for gpu in context.gpus:
-            for of in context.estimates(gpu):
-                where = _where(plan, of.candidate, work.path)
-                if where is None or (where not in sites and len(sites) >= MAX_SITES):
+    for plan in plans:
+        for kind, kernel, span, title, row in plan.rows:
+            where = (kind, span)
+            if where not in sites:
+                if len(sites) >= MAX_SITES:
                     continue
-                title = _title(of.candidate)
-                if where not in sites:
-                    sites[where] = _Gathered(where[0], plan.kernel.name, title, where[1])
-                sites[where].titles.setdefault(title)
-                sites[where].rows.setdefault(gpu.name, []).append(_row(of))
-        tuning = plan.tuning
-        if tuning is not None and (tuning.path or work.path) == work.path and tuning.span not in lists:
-            lists[tuning.span] = _list(context, plan)
-        if (plan.kernel.path or work.path) == work.path:
-            for parameter in _parameters(plan):
-                parameters.setdefault((plan.kernel.name, parameter.span), parameter)
+                sites[where] = _Gathered(kind, kernel, title, span)
+            sites[where].titles.setdefault(title)
+            sites[where].rows.setdefault(row.gpu, []).append(row)
+        for listed in plan.lists:
+            lists.setdefault(listed.span, listed)
+        for parameter in plan.parameters:
+            parameters.setdefault((parameter.kernel, parameter.span), parameter)
     return Survey(
         tuple(gathered.site() for gathered in sites.values()),
         tuple(lists.values()),

@@ -4,16 +4,18 @@ outlives the server, however that ended."""
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import queue
 import sys
 import threading
 from collections.abc import Callable
 
-from tritonlint.collector import collect_rarely
 from tritonlint_server.analysis import Analyser
 from tritonlint_server.analysis_record import Listing, Request
 from tritonlint_server.frames import FrameWriter, read_frame
+
+_PAUSE_SECONDS = 0.5
 
 # Messages: ("run", number, Request or Listing), ("cancel", number); answers: ("done", number, Analysis or
 # Listed).
@@ -21,11 +23,10 @@ from tritonlint_server.frames import FrameWriter, read_frame
 
 def main() -> None:
     """Runs until standard input ends."""
-    collect_rarely()
     stdin, stdout = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a stray print must not end up between the frames
     writer = FrameWriter(stdout)
-    jobs: queue.Queue[tuple[int, Request | Listing] | None] = queue.Queue()
+    jobs: queue.Queue[tuple[int, Request | Listing]] = queue.Queue()
     cancelled: set[int] = set()
 
     def listen() -> None:
@@ -42,14 +43,59 @@ def main() -> None:
     threading.Thread(target=listen, name="requests", daemon=True).start()
     analyser = Analyser()
     _warm_up()
-    while (job := jobs.get()) is not None:
-        number, request = job
+    rubbish = Rubbish()
+    while True:
+        number, request = _next(jobs, rubbish)
         if number not in cancelled:
             if isinstance(request, Listing):
                 writer.write(("done", number, analyser.listing(request)))
             else:
                 writer.write(("done", number, analyser.run(request, _asks(number, cancelled))))
         cancelled.discard(number)
+        rubbish.made()
+
+
+class Rubbish:
+    """Python's garbage collector, run while nobody waits: a full collection walks through all syntax trees, longer than
+    a keystroke may take. What is alive after a collection is left out of the next ones, but for every so many."""
+
+    EVERY = 30  # requests without a pause
+    WHOLE = 50  # collections
+
+    def __init__(self) -> None:
+        gc.disable()
+        self._requests = 0
+        self._collections = 0
+
+    def made(self) -> None:
+        """A request was answered."""
+        self._requests += 1
+        if self._requests >= self.EVERY:
+            self.collect()
+
+    @property
+    def any(self) -> bool:
+        return self._requests > 0
+
+    def collect(self) -> None:
+        self._requests = 0
+        self._collections += 1
+        if self._collections % self.WHOLE == 0:
+            gc.unfreeze()
+        gc.collect()
+        gc.freeze()
+
+
+def _next(
+    jobs: queue.Queue[tuple[int, Request | Listing]], rubbish: Rubbish
+) -> tuple[int, Request | Listing]:
+    """The next request; a pause before it is made use of."""
+    if rubbish.any:
+        try:
+            return jobs.get(timeout=_PAUSE_SECONDS)
+        except queue.Empty:
+            rubbish.collect()
+    return jobs.get()
 
 
 def _asks(number: int, cancelled: set[int]) -> Callable[[], bool]:

@@ -83,7 +83,7 @@ def bindings_of(module: Module) -> Bindings:
     stars: list[int] = []
     for number, statement in enumerate(module.statements):
         names: dict[str, bool] = {}
-        _names_of(statement, names, True)
+        names_of(statement, names, True)
         for name in names:
             index.setdefault(name, []).append(number)
         if isinstance(statement, (ast.ImportFrom, ast.Try, ast.If)):
@@ -210,7 +210,7 @@ class Environment:
         """Containers that the statement changes in place are copied first, so that a look at an earlier time still
         sees the earlier content."""
         names: dict[str, bool] = {}
-        _names_of(statement, names, True)
+        names_of(statement, names, True)
         for name, full in names.items():
             if not full and self.index[name][0] < number:
                 value = self._at(name, number)
@@ -250,7 +250,7 @@ CHANGING = frozenset(
 )
 
 
-def _names_of(node: ast.AST, names: dict[str, bool], full: bool) -> None:
+def names_of(node: ast.AST, names: dict[str, bool], full: bool) -> None:
     """Names that a statement binds (True: whatever happens) or changes in place (False)."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         _add(names, node.name, full)
@@ -279,7 +279,7 @@ def _names_of(node: ast.AST, names: dict[str, bool], full: bool) -> None:
             if item.optional_vars is not None:
                 _targets(item.optional_vars, names, full)
         for child in node.body:
-            _names_of(child, names, full)
+            names_of(child, names, full)
         return
     elif isinstance(node, ast.If):
         _branches([node.body, node.orelse], names, full)
@@ -287,15 +287,15 @@ def _names_of(node: ast.AST, names: dict[str, bool], full: bool) -> None:
     elif isinstance(node, ast.Try):
         _branches([[*node.body, *node.orelse], *(handler.body for handler in node.handlers)], names, full)
         for child in node.finalbody:
-            _names_of(child, names, full)
+            names_of(child, names, full)
         return
     for part in ast.iter_child_nodes(node):
         if isinstance(part, (ast.stmt, ast.ExceptHandler)):
-            _names_of(part, names, False)
+            names_of(part, names, False)
         elif type(part).__name__ == "match_case":
             inner: Any = part
             for statement in inner.body:
-                _names_of(statement, names, False)
+                names_of(statement, names, False)
 
 
 def _branches(branches: list[list[ast.stmt]], names: dict[str, bool], full: bool) -> None:
@@ -304,7 +304,7 @@ def _branches(branches: list[list[ast.stmt]], names: dict[str, bool], full: bool
     for body in branches:
         own: dict[str, bool] = {}
         for child in body:
-            _names_of(child, own, True)
+            names_of(child, own, True)
         found.append(own)
     for name in {name: None for own in found for name in own}:
         everywhere = full and all(own.get(name, False) for own in found)

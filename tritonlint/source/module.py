@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tritonlint.source.comments import Comments, read_comments
@@ -21,6 +22,7 @@ class Module:
     statements: tuple[ast.stmt, ...]
     problems: tuple[Problem, ...]
     comments: Comments
+    sound: str = ""  # the text with blank lines where it does not parse
 
     @property
     def path(self) -> str:
@@ -44,15 +46,14 @@ def parse_file(file: SourceFile, always: bool = False, keep: bool = False) -> Mo
     parsed, unless `always`. `keep` as in `regions.parse`."""
     lines = Lines(split_lines(file.text))
     if file.kind == "tuned" or not (always or file.mentions_triton):
-        return Module(file, lines, (), file.problems, Comments())
+        return Module(file, lines, (), file.problems, Comments(), file.text)
     parsed = parse(file.text, file.path, keep)
-    comments = read_comments(file.text, file.path, _first_code_line(parsed.statements))
-    return Module(
-        file, lines, parsed.statements, (*file.problems, *parsed.problems, *comments.problems), comments
-    )
+    comments = read_comments(file.text, file.path, first_code_line(parsed.statements))
+    problems = (*file.problems, *parsed.problems, *comments.problems)
+    return Module(file, lines, parsed.statements, problems, comments, parsed.sound)
 
 
-def _first_code_line(statements: tuple[ast.stmt, ...]) -> int:
+def first_code_line(statements: Iterable[ast.stmt]) -> int:
     """The line of the first statement that is no docstring."""
     for statement in statements:
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):

@@ -80,6 +80,21 @@ def _deep_recursion() -> Iterator[None]:
         sys.setrecursionlimit(before)
 
 
+def may_hold_kernel(statement: ast.stmt) -> bool:
+    """Whether a top-level statement may make a kernel."""
+    if isinstance(statement, ast.FunctionDef):
+        return bool(statement.decorator_list) and may_be_kernel(statement)
+    if isinstance(statement, (ast.ClassDef, ast.If, ast.Try, ast.With, ast.For)):
+        return any(
+            isinstance(inner, ast.FunctionDef) and inner.decorator_list and may_be_kernel(inner)
+            for inner in walk(statement)
+        )
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+        text = ast.dump(statement.value.func)
+        return any(word in text for word in ("jit", "autotune", "heuristics"))
+    return False
+
+
 class _Reader:
     def __init__(
         self, module: Module, platform: Platform, project: Project | None, hooks: Hooks | None
@@ -140,7 +155,7 @@ class _Reader:
         interp = self.interp
         main = interp.main
         for number, statement in enumerate(self.module.statements):
-            if not self._may_hold_kernel(statement):
+            if not may_hold_kernel(statement):
                 continue
             interp.steps = SITE_STEPS
             try:
@@ -161,20 +176,6 @@ class _Reader:
                 name,
             )
         )
-
-    @staticmethod
-    def _may_hold_kernel(statement: ast.stmt) -> bool:
-        if isinstance(statement, ast.FunctionDef):
-            return bool(statement.decorator_list) and may_be_kernel(statement)
-        if isinstance(statement, (ast.ClassDef, ast.If, ast.Try, ast.With, ast.For)):
-            return any(
-                isinstance(inner, ast.FunctionDef) and inner.decorator_list and may_be_kernel(inner)
-                for inner in walk(statement)
-            )
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
-            text = ast.dump(statement.value.func)
-            return any(word in text for word in ("jit", "autotune", "heuristics"))
-        return False
 
     # -- launches
 

@@ -24,8 +24,11 @@ _STARTS = re.compile(r"[^\s#]")
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
+    """`sound` is the text with blank lines where it does not parse."""
+
     statements: tuple[ast.stmt, ...]
     problems: tuple[Problem, ...]
+    sound: str
 
 
 _KEPT = 4
@@ -46,20 +49,22 @@ def parse(text: str, path: str, keep: bool = False) -> Parsed:
             _kept[text] = tree
             while len(_kept) > _KEPT:
                 _kept.popitem(last=False)
-        return Parsed(tuple(tree.body), ())
+        return Parsed(tuple(tree.body), (), text)
     except SyntaxError as error:
-        first = _problem(error, path, 0)
+        first = problem_of(error, path)
     except (RecursionError, MemoryError):
         first = Problem("syntax", "the code is nested too deeply to be parsed", path, Span(1, 1, 1, 1))
     except ValueError as error:
         first = Problem("syntax", str(error), path, Span(1, 1, 1, 1))
     statements: list[ast.stmt] = []
     problems: list[Problem] = []
-    for start, body in _regions(text):
+    sound: list[str] = []
+    for start, body in regions(text):
+        sound.append("\n" * body.count("\n"))
         try:
-            found = _parse(body).body
+            found = parse_statements(body)
         except SyntaxError as error:
-            problems.append(_problem(error, path, start))
+            problems.append(problem_of(error, path, start))
             continue
         except (RecursionError, MemoryError):
             place = Span(start + 1, 1, start + 1, 1)
@@ -67,12 +72,20 @@ def parse(text: str, path: str, keep: bool = False) -> Parsed:
             continue
         except ValueError:
             continue
+        sound[-1] = body
         for statement in found:
             ast.increment_lineno(statement, start)
         statements.extend(found)
     # The whole file is refused, whatever the regions say: at least one error stands. Several regions can break by one
     # mistake (an open bracket), and Python would name one error only: so do we.
-    return Parsed(tuple(statements), (first if not problems else _nearest(first, problems),))
+    problem = first if not problems else _nearest(first, problems)
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    return Parsed(tuple(statements), (problem,), "\n".join(sound).replace("\n", line_end))
+
+
+def parse_statements(text: str) -> list[ast.stmt]:
+    """Raises what `ast.parse` raises."""
+    return _parse(text).body
 
 
 def _parse(text: str) -> ast.Module:
@@ -86,7 +99,8 @@ def _nearest(first: Problem, problems: list[Problem]) -> Problem:
     return first if first.span != Span(1, 1, 1, 1) or not problems else problems[0]
 
 
-def _problem(error: SyntaxError, path: str, offset: int) -> Problem:
+def problem_of(error: SyntaxError, path: str, offset: int = 0) -> Problem:
+    """A syntax error; `offset` is the number of lines before the text that was parsed."""
     line = max(error.lineno or 1, 1) + offset
     column = max(error.offset or 1, 1)
     end_line = max((error.end_lineno or 0) + offset, line) if error.end_lineno else line
@@ -98,10 +112,10 @@ def _problem(error: SyntaxError, path: str, offset: int) -> Problem:
     )
 
 
-def _regions(text: str) -> list[tuple[int, str]]:
+def regions(text: str) -> list[tuple[int, str]]:
     """Runs of lines that each hold one top-level statement: (lines before it, text)."""
     lines = split_lines(text)
-    regions: list[tuple[int, str]] = []
+    found: list[tuple[int, str]] = []
     start = 0
     decorated = False
     for number, line in enumerate(lines):
@@ -109,8 +123,8 @@ def _regions(text: str) -> list[tuple[int, str]]:
             continue
         # A decorator line is glued to the statement below it; the line below a decorator starts nothing new.
         if number > start and not decorated:
-            regions.append((start, "\n".join(lines[start:number])))
+            found.append((start, "\n".join(lines[start:number])))
             start = number
         decorated = line.startswith("@")
-    regions.append((start, "\n".join(lines[start:])))
-    return regions
+    found.append((start, "\n".join(lines[start:])))
+    return found

@@ -15,6 +15,4 @@ def speaks_of_amd(context: Context) -> bool:
     for the others."""
     if _AMD_PATH.search(context.path.replace("\\", "/").lower()):
         return True
-    return any(
-        _AMD_TEXT.search(line) for line in context.source.splitlines() if not line.lstrip().startswith("#")
-    )
+    return context.says(_AMD_TEXT)

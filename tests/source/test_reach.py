@@ -1,0 +1,81 @@
+"""What a statement's plans depend on is read off its names."""
+
+from __future__ import annotations
+
+from tritonlint.source.pieces import pieces_of
+from tritonlint.source.reach import Reach, facts_of
+
+SOURCE = """\
+import triton
+import triton.language as tl
+
+SIZES = [1]
+
+@triton.jit
+def helper(x):
+    return x
+
+@triton.jit
+def kernel(x, BLOCK: tl.constexpr):
+    y = helper(x)
+
+@triton.jit
+def other(x):
+    pass
+
+def launch(x):
+    kernel[(1,)](x, BLOCK=SIZES[0])
+
+def outer(x):
+    launch(x)
+
+def apart(x):
+    other[(1,)](x)
+
+def fill():
+    SIZES.append(2)
+"""
+
+
+def named(source: str = SOURCE) -> tuple[Reach, list[str]]:
+    pieces = pieces_of(source).pieces
+    names = [piece.text.strip().split("\n")[-2:][0].strip() for piece in pieces]
+    names = [
+        next((word for word in ("SIZES = [1]", "def helper", "def kernel", "def other", "def launch", "def outer",
+                                "def apart", "def fill") if word in piece.text), names[number])
+        for number, piece in enumerate(pieces)
+    ]  # fmt: skip
+    return Reach([facts_of(piece) for piece in pieces]), names
+
+
+def union_of(name: str) -> set[str]:
+    reach, names = named()
+    number = names.index(name)
+    union = next(union for union, members in reach.groups().items() if number in members)
+    return {names[one] for one in union}
+
+
+def test_a_launch_depends_on_who_calls_its_function_and_on_what_these_name() -> None:
+    found = union_of("def launch")
+    assert {"def launch", "def outer", "def kernel", "SIZES = [1]"} <= found
+    assert not {"def apart", "def other"} & found
+
+
+def test_who_changes_a_list_counts_where_it_is_used() -> None:
+    assert "def fill" in union_of("def launch")
+    assert "def fill" not in union_of("def apart")
+
+
+def test_the_reading_of_launches_does_not_look_into_kernels() -> None:
+    reach, names = named()
+    kernel, helper = names.index("def kernel"), names.index("def helper")
+    assert helper not in reach.closure([kernel])
+    assert helper in reach.closure([kernel], head=False)
+
+
+def test_the_head_of_a_kernel_stays_while_its_body_changes() -> None:
+    old, new = (
+        next(facts_of(piece) for piece in pieces_of(source).pieces if "def kernel" in piece.text)
+        for source in (SOURCE, SOURCE.replace("y = helper(x)", "y = helper(x + 1)"))
+    )
+    assert old.head == new.head

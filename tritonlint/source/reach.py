@@ -1,0 +1,207 @@
+"""Which statements of a file a plan can depend on, so that an edit elsewhere leaves it alone.
+
+Evaluating a statement looks names up, and so reaches the statements that bind or change them; those reach others in
+turn. What acts on its own (launches, kernels, and who calls them) reaches all that its launches depend on. The other way
+round, a statement's plans depend on what all those reach that reach it: statements with the same of these form a group.
+
+All of it is read off the names in the text, and errs to the side of more: a name that stands for something else (a local
+variable, an attribute) links two statements that have nothing to do with each other.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tritonlint.source.definitions import last_name, may_be_kernel
+from tritonlint.source.environment import CHANGING, names_of
+from tritonlint.source.nodes import walk
+from tritonlint.source.pieces import Piece
+from tritonlint.source.reading import may_hold_kernel
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LAUNCHES = ("](", "[(", "] (", ".run(", ".warmup(", "jit", "autotune", "heuristics", "Config")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What one piece of a file says of names. `head` is the text that the reading of launches depends on: of a kernel
+    only what stands before its body, since host code never runs that."""
+
+    binds: frozenset[str]
+    changes: frozenset[str]  # in place, from within its functions as well; local variables among them
+    everywhere: bool  # binds names that it does not tell (`from x import *`)
+    uses: frozenset[str]
+    head_uses: frozenset[str]
+    attributes: frozenset[str]
+    offers: frozenset[str]  # names of functions in it, also of methods, that a call by attribute may mean
+    acts: bool
+    takes_comments: bool  # holds something that an `assume` comment above may be meant for
+    head: tuple[int, str]
+
+
+def facts_of(piece: Piece) -> Facts:
+    """The facts of a piece; to be kept as long as the piece is."""
+    binds: dict[str, bool] = {}
+    changes: set[str] = set()
+    uses: set[str] = set()
+    attributes: set[str] = set()
+    offers: set[str] = set()
+    everywhere = acts = False
+    for statement in piece.statements:
+        names_of(statement, binds, True)
+        acts = acts or may_hold_kernel(statement)
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+            offers.update(target.id for target in statement.targets if isinstance(target, ast.Name))
+        for node in walk(statement):
+            if isinstance(node, ast.Name):
+                uses.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                attributes.add(node.attr)
+            elif isinstance(node, _FUNCTIONS):
+                offers.add(node.name)
+                acts = acts or (
+                    isinstance(node, ast.FunctionDef) and bool(node.decorator_list) and may_be_kernel(node)
+                )
+            elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                everywhere = True
+            changed = _changed(node)
+            if changed is not None:
+                changes.add(changed)
+            if isinstance(node, ast.Global):
+                changes.update(node.names)
+    acts = acts or any(sign in piece.text for sign in _LAUNCHES)
+    # A comment of ours in the body may be meant for the kernel.
+    kernel = plain_kernel(piece) if "tritonlint" not in piece.text.lower() else None
+    head_uses = uses
+    head = piece.key
+    if kernel is not None:
+        lines = piece.text.split("\n")
+        head = (piece.line, "\n".join(lines[: kernel.body[0].lineno - piece.line]))
+        head_uses = {node.id for part in _head(kernel) for node in walk(part) if isinstance(node, ast.Name)}
+    takes = acts or any(isinstance(one, (*_FUNCTIONS, ast.ClassDef)) for one in piece.statements)
+    return Facts(
+        binds=frozenset(binds),
+        changes=frozenset(changes),
+        everywhere=everywhere,
+        uses=frozenset(uses),
+        head_uses=frozenset(head_uses),
+        attributes=frozenset(attributes),
+        offers=frozenset(offers),
+        acts=acts,
+        takes_comments=takes,
+        head=head,
+    )
+
+
+def plain_kernel(piece: Piece) -> ast.FunctionDef | None:
+    """The kernel that is the only statement of a piece, where its body stands on lines of its own."""
+    if len(piece.statements) != 1:
+        return None
+    node = piece.statements[0]
+    if not isinstance(node, ast.FunctionDef) or all(last_name(one) != "jit" for one in node.decorator_list):
+        return None
+    above = [
+        node.lineno,
+        *(
+            child.end_lineno or 0
+            for part in _head(node)
+            for child in walk(part)
+            if isinstance(child, (ast.expr, ast.arg))
+        ),
+    ]
+    return node if node.body[0].lineno > max(above) else None
+
+
+def _head(kernel: ast.FunctionDef) -> list[ast.AST]:
+    return [*kernel.decorator_list, kernel.args, *([kernel.returns] if kernel.returns is not None else [])]
+
+
+def _changed(node: ast.AST) -> str | None:
+    """The name of what a node changes in place."""
+    target: ast.AST | None = None
+    if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, (ast.Store, ast.Del)):
+        target = node
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
+        target = node.func.value
+    while isinstance(target, (ast.Subscript, ast.Attribute)):
+        target = target.value
+    return target.id if isinstance(target, ast.Name) else None
+
+
+class Reach:
+    """The pieces of one file by number, and what they reach."""
+
+    def __init__(self, facts: Sequence[Facts], together: Iterable[range] = ()) -> None:
+        """`together`: pieces that depend on each other for another reason than names."""
+        self.facts = facts
+        self._binders: dict[str, set[int]] = {}
+        self._offering: dict[str, set[int]] = {}
+        self._linked: dict[int, set[int]] = {}
+        for number, one in enumerate(facts):
+            for name in one.binds:
+                self._binders.setdefault(name, set()).add(number)
+            if one.acts:
+                for name in one.offers:
+                    self._offering.setdefault(name, set()).add(number)
+        for number, one in enumerate(facts):
+            for name in one.changes & self._binders.keys():
+                self._binders[name].add(number)
+        stars = {number for number, one in enumerate(facts) if one.everywhere}
+        for group in together:
+            for number in group:
+                self._linked.setdefault(number, set()).update(group)
+        self._stars = stars
+        self.acting = self._acting()
+        self._next: dict[tuple[int, bool], frozenset[int]] = {}
+
+    def beside(self, number: int, head: bool = True) -> frozenset[int]:
+        """What a piece names, itself among it; with `head` of a kernel only what its head names."""
+        if (number, head) not in self._next:
+            one = self.facts[number]
+            found = {number, *self._stars, *self._linked.get(number, ())}
+            names = one.head_uses if head else one.uses
+            for name in names:
+                found |= self._binders.get(name, set())
+                found |= self._offering.get(name, set())
+            for name in one.attributes:
+                found |= self._offering.get(name, set())
+            self._next[number, head] = frozenset(found)
+        return self._next[number, head]
+
+    def closure(self, numbers: Iterable[int], head: bool = True) -> frozenset[int]:
+        """All that these pieces reach."""
+        found = set(numbers)
+        stack = list(found)
+        while stack:
+            for other in self.beside(stack.pop(), head) - found:
+                found.add(other)
+                stack.append(other)
+        return frozenset(found)
+
+    def _acting(self) -> frozenset[int]:
+        """The pieces that launch or hold kernels, and those that use what these offer."""
+        offered = {name for one in self.facts if one.acts for name in (*one.offers, *one.binds)}
+        return frozenset(
+            number
+            for number, one in enumerate(self.facts)
+            if one.acts or one.uses & offered or one.attributes & offered
+        )
+
+    def groups(self) -> Mapping[frozenset[int], frozenset[int]]:
+        """The acting pieces by what their plans depend on: all that is reached by what reaches them -> the pieces."""
+        reached_by: dict[int, list[int]] = {}
+        closures: dict[int, frozenset[int]] = {}
+        for number in sorted(self.acting):
+            closures[number] = self.closure([number])
+            for other in closures[number] & self.acting:
+                reached_by.setdefault(other, []).append(number)
+        groups: dict[frozenset[int], set[int]] = {}
+        unions: dict[tuple[int, ...], frozenset[int]] = {}
+        for number, by in reached_by.items():
+            mark = tuple(by)
+            if mark not in unions:
+                unions[mark] = frozenset().union(*(closures[one] for one in by))
+            groups.setdefault(unions[mark], set()).add(number)
+        return {union: frozenset(members) for union, members in groups.items()}
