@@ -49,10 +49,6 @@ _BARRIERS = frozenset(
         "ttng.tmem_load",
     }
 )
-# Each element of the result is a wider form of one element of the operand: the assembler may wait with it.
-_WIDENINGS = frozenset(
-    {"arith.extf", "arith.extsi", "arith.extui", "arith.sitofp", "arith.uitofp", "tt.fp_to_fp"}
-)
 _LOOPS = frozenset({"scf.for", "scf.while"})
 _DOTS = frozenset({"tt.dot", "tt.dot_scaled", "ttng.warp_group_dot"})
 _TCGEN05 = frozenset({"ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled"})
@@ -73,7 +69,7 @@ class Need:
     peak: int  # the most words of data (not of addresses) that are live at once
     loop_peak: int  # the same inside loops
     held: int  # the most words of data that are live across an operation that needs all elements at once
-    surely_held: int  # the same where a value that is only widened is kept as it was until it is needed
+    surely_held: int  # the same where a value is kept as what it is computed from until it is needed
     addresses: int  # the most words of pointers and index tensors that are live at once, one per access
     loop_addresses: int  # the same inside loops
     accumulator: int  # of the largest dot whose accumulator is in registers
@@ -92,7 +88,7 @@ def need_of(graph: Graph) -> Need:
     ops = numbering.ops
     size = len(ops) + 1
     data = [0] * (size + 1)
-    saved = [0] * (size + 1)  # words of data that need not be there yet, since they can be widened later
+    saved = [0] * (size + 1)  # words of data that need not be there yet, since they can be computed later
     positions = {op: position for position, op in enumerate(ops)}
     address = [0] * (size + 1)
     born = [0] * (size + 1)
@@ -157,7 +153,7 @@ def need_of(graph: Graph) -> Need:
             data[start] += words
             data[end] -= words
             born[start] += words
-            wider = words - _before_widening(root, words)
+            wider = words - _before_computing(root, words)
             if wider:
                 first = min(end, _first_use(root, positions, end))
                 saved[start] += wider
@@ -210,13 +206,21 @@ def _first_use(value: GValue, positions: Mapping[GOp, int], end: int) -> int:
     return found
 
 
-def _before_widening(value: GValue, words: int) -> int:
-    """The words of what a value was widened from; its own where it was not."""
+def _before_computing(value: GValue, words: int) -> int:
+    """The fewest words of what a value is computed from, element by element, with scalars and constants alone: the
+    assembler may wait with that (c in fp16, then beta * c in fp32)."""
     op = value.op
-    while op is not None and op.name in _WIDENINGS and op.operands[0].is_tensor:
-        words = min(words, _words(op.operands[0]) or words)
-        op = op.operands[0].op
+    while op is not None and (op.name.startswith("arith.") or op.name == "tt.fp_to_fp"):
+        data = [operand for operand in op.operands if operand.is_tensor and not _is_uniform(operand)]
+        if len(data) != 1:
+            break
+        words = min(words, _words(data[0]) or words)
+        op = data[0].op
     return words
+
+
+def _is_uniform(value: GValue) -> bool:
+    return value.op is not None and value.op.name in ("tt.splat", "arith.constant")
 
 
 def _is_back_edge(op: GOp) -> bool:
