@@ -127,6 +127,7 @@ def launch(path: pathlib.Path) -> Iterator[dict[str, Any]]:
 
 def compare(path: pathlib.Path, real: pathlib.Path, gpu: str, python: str) -> int:
     """Prints what differs; how many launches do."""
+    from tritonlint.result_cache import cache_folder
     from tritonlint.settings import Resolver
     from tritonlint.verify.engine import Engine, Interpreter
     from tritonlint.verify.run import Wanted, verify
@@ -136,13 +137,11 @@ def compare(path: pathlib.Path, real: pathlib.Path, gpu: str, python: str) -> in
     with Engine(Interpreter(python), 2) as engine:
         if engine.triton() != told[0]["triton"]:
             sys.exit(f"launched with Triton {told[0]['triton']}, here is {engine.triton()}")
-        report = verify(Wanted([str(path)], [gpu]), Resolver(isolated=True), engine, Store(None))
-    lines = path.read_text(encoding="utf-8").splitlines()
-    starts = {text[4:11]: number for number, text in enumerate(lines, 1) if text.startswith("def run_")}
+        report = verify(Wanted([str(path)], [gpu]), Resolver(isolated=True), engine, Store(cache_folder()))
+    at = _launch_lines(path.read_text(encoding="utf-8"))
     wrong = 0
     for row in told:
-        start = starts[row["run"]]
-        mine = [one for one in report.rows if start < one.line < start + 9 and one.job is not None]
+        mine = [one for one in report.rows if one.line == at[row["run"]]]
         found = mine[0] if len(mine) == 1 else None
         if found is None or found.compiled is None:
             why = found.reason if found is not None else f"{len(mine)} rows of verify"
@@ -161,6 +160,18 @@ def compare(path: pathlib.Path, real: pathlib.Path, gpu: str, python: str) -> in
             print(f"{row['run']}: launched {row}, verified {compiled}")
     print(f"{len(told) - wrong} of {len(told)} launches equal")
     return wrong
+
+
+def _launch_lines(text: str) -> dict[str, int]:
+    """The line of the launch of each function."""
+    found: dict[str, int] = {}
+    name = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("def "):
+            name = line[4 : line.index("(")]
+        elif name.startswith("run_") and line.startswith("    return "):
+            found[name] = number
+    return found
 
 
 def main() -> int:
