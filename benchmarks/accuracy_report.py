@@ -85,6 +85,7 @@ def counts(rows: Iterable[Row]) -> dict[str, int]:
             found["with_registers"] += 1
             low, high = estimate["registers_low"], estimate["registers_high"]
             found["registers_in_range"] += low <= compiled["registers"] <= high
+        if compiled["spills"] is not None:
             found["spilling"] += bool(compiled["spills"])
             found["spills_said"] += bool(compiled["spills"]) and estimate["spills"] != "no"
             found["false_spills"] += not compiled["spills"] and estimate["spills"] == "certain"
