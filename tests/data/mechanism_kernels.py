@@ -89,3 +89,17 @@ def block_scaled(a_ptr, b_ptr, s_ptr, t_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.
         by_column = tl.load(t_ptr + columns // 128 * n + step)
         acc += tl.dot(a, b) * by_row[:, None] * by_column[None, :]
     tl.store(o_ptr + rows[:, None] * BN + columns[None, :], acc)
+
+
+@triton.jit
+def held_operand(v_ptr, do_ptr, q_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    """An operand from before the loop is put in memory there, although the loop writes."""
+    columns = tl.arange(0, BN)
+    rows = tl.arange(0, BM)
+    d = tl.arange(0, D)
+    v = tl.load(v_ptr + columns[:, None] * D + d[None, :])
+    for i in range(0, n, BM):
+        q = tl.load(q_ptr + (i + rows)[:, None] * BN + columns[None, :])
+        do = tl.load(do_ptr + (i + rows)[:, None] * D + d[None, :])
+        p = tl.dot(do, tl.trans(v)) * q
+        tl.atomic_add(o_ptr + (i + rows)[:, None] * BN + columns[None, :], p)

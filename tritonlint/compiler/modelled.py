@@ -46,7 +46,14 @@ def reasons_of(trace: ir.Trace, options: Options, target: Target, release: Relea
         if options.extra.get(name):
             found.append(f"the option {name} is not modelled")
     found += of_the_release(trace.function.body, target, release)
+    has_dot = any(op.name in ("tt.dot", "tt.dot_scaled") for op in walk(trace.function.body))
     for op in walk(trace.function.body):
+        if has_dot and op.name == "tt.int_to_ptr":
+            found.append(f"line {op.line}: what is known of a pointer made from a number is not modelled")
+        if has_dot and target.capability // 10 in (10, 11) and (op.attrs.get("loop_unroll_factor") or 1) > 1:
+            found.append(
+                f"line {op.line}: products of unrolled loops on tensor memory are not modelled to the byte"
+            )
         if op.name == "tt.dot_scaled" and _is_modelled_scaled_dot(op, options, target, release):
             continue
         if not _is_modelled(op):

@@ -95,7 +95,8 @@ def _after_other_operand(op: GOp) -> None:
 
 
 def _crosses_write(first: GOp, second: GOp) -> bool:
-    """Whether something between the two operations, or around the second one, may write memory."""
+    """Whether an operation between the two says that it writes memory; loops and branches, which only hold
+    such operations, say nothing themselves."""
     block = first.block
     assert block is not None
     place = second.ancestor_in(block)
@@ -103,4 +104,4 @@ def _crosses_write(first: GOp, second: GOp) -> bool:
         return True
     start, end = block.ops.index(first), block.ops.index(place)
     last = end if place is second else end + 1
-    return any(writes_memory(between) for between in block.ops[start + 1 : last])
+    return any(writes_memory(between) for between in block.ops[start + 1 : last] if not between.blocks)
