@@ -107,6 +107,8 @@ def watched(tmp_path: Path) -> Iterator[tuple[Path, subprocess.Popen[str], Lines
         [sys.executable, "-m", "tritonlint", ".", "--watch"],
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        # A job in the background of a shell has it ignored, and hands that down.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     yield tmp_path, process, Lines(process)
     process.kill()
@@ -123,6 +125,8 @@ def test_watch_lints_again_when_a_file_changes(watched: tuple[Path, subprocess.P
     lines.until("expected a list of text")
     (folder / "tritonlint.toml").write_text('ignore = ["TL305"]\n', encoding="utf-8")
     lines.until("no findings. 1 file read, 1 with Triton")
+    (folder / "a.py").write_text("# longer\n" + DUPLICATE, encoding="utf-8")
+    lines.until("no findings. 1 file read, 1 with Triton")  # so that the run before has ended, with status 0
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 0
 
