@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tritonlint.compiler.allocate import FOREVER, Buffer
-from tritonlint.compiler.encodings import NvmmaShared, PaddedShared, SharedLinear, cta_of, shape_per_cta
 from tritonlint.compiler.graph import GBlock, GOp, Graph, GValue
 from tritonlint.compiler.pipeline_loads import VIEWS
 from tritonlint.compiler.releases import Release
+from tritonlint.compiler.shared_encodings import allocation_alignment, allocation_bytes
 from tritonlint.kernel.ir import bits_of
 
 _SCRATCH_ALIGNMENT = 128
@@ -31,40 +31,12 @@ class Held:
     is_scratch: bool
 
 
-def alloc_bytes(value: GValue) -> int:
-    """Bytes of a local allocation: the part of one CTA, padding included."""
-    encoding = value.encoding
+def _buffer(value: GValue, release: Release) -> Buffer:
+    """The buffer of a local allocation, its interval not known yet."""
     shape = value.alloc_shape or value.shape
-    elements = 1
-    for size in shape_per_cta(shape, cta_of(encoding)):
-        elements *= size
-    if isinstance(encoding, PaddedShared):
-        elements = _padded(elements, encoding)
-    return elements * bits_of(value.type.element) // 8
-
-
-def _padded(elements: int, encoding: PaddedShared) -> int:
-    """Elements with the padding between them; none after the last."""
-    total = elements
-    for interval, pad in encoding.interval_pads:
-        blocks = elements // interval
-        if elements % interval == 0:
-            blocks -= 1
-        total += blocks * pad
-    return total
-
-
-def alloc_alignment(value: GValue, release: Release) -> int:
-    """Alignment in bytes of a local allocation."""
-    if release.allocation_alignment == "by_size":
-        # Swizzled reads count phases from the address, so larger buffers start on a whole pattern.
-        return 1024 if alloc_bytes(value) > 256 else 8
-    encoding = value.encoding
-    if isinstance(encoding, NvmmaShared):
-        return 128 * {32: 2, 64: 4, 128: 8}.get(encoding.swizzling_byte_width, 1)
-    if isinstance(encoding, SharedLinear):
-        return encoding.alignment
-    return 16
+    bits = bits_of(value.type.element)
+    size = allocation_bytes(shape, value.encoding, bits)
+    return Buffer(size, allocation_alignment(shape, value.encoding, bits, release), 0, 0)
 
 
 def held_memory(graph: Graph, release: Release, scratch_bytes: Callable[[GOp], int]) -> list[Held]:
@@ -77,7 +49,7 @@ def held_memory(graph: Graph, release: Release, scratch_bytes: Callable[[GOp], i
     for op in numbering.ops:
         if op.name == "ttg.local_alloc" and op.result.memory == "shared":
             value = op.result
-            held = Held(Buffer(alloc_bytes(value), alloc_alignment(value, release), 0, 0), op, False)
+            held = Held(_buffer(value, release), op, False)
             allocs[op] = held
             explicit.append(held)
             continue
