@@ -11,6 +11,7 @@ The result is that of `lint.lint_source` for the same text. A text that cannot b
 from __future__ import annotations
 
 import ast
+import hashlib
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -53,8 +54,7 @@ from tritonlint.trace_store import TraceStore
 
 Observe = Callable[[PlanContext], Any]
 MAX_CHARACTERS = 2_000_000  # longer files are linted whole
-_READINGS = 128  # groups of statements whose plans are kept
-_JUDGEMENTS = 1024  # plans whose findings are kept
+_GENERATIONS = 4  # of plans and findings that are kept, so that undoing an edit costs nothing
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
@@ -86,7 +86,7 @@ class _Plan:
     gpus: tuple[GpuProfile, ...]
     gpus_chosen: bool
     on: Mapping[str, LaunchPlan]
-    told_by: str
+    told_by: bytes
     root: int  # pinned line of its piece
     kernel: int | None  # pinned line of the kernel's piece
     work: FileWork | None  # in which the names of a kernel are looked up that is not read anew
@@ -99,7 +99,7 @@ class _Reading:
     plans: tuple[_Plan, ...]
     problems: tuple[Problem, ...]
     looked_at: Mapping[str, Stamp]
-    bodies: Any  # what the bodies of kernels were, where a plan holds on to these
+    bodies: bytes | None  # what the bodies of kernels were, where a plan holds on to these
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,22 +257,22 @@ class _Now:
         if missing:
             made = self._read_again(missing)
             for union, reading in made.items():
-                _put(self.file.readings, keys[union], reading, _READINGS)
+                _put(self.file.readings, keys[union], reading, _GENERATIONS * len(groups))
             found.update(made)
         return [found[union] for union in groups]
 
     def _group_key(self, union: frozenset[int], members: frozenset[int]) -> Any:
         assumed = tuple(repr(one) for one in self.comments.assumptions if one.scope == "file")
         own = tuple(self.pieces.pinned[number] for number in sorted(members))
-        return (tuple(self.facts[number].head for number in sorted(union)), own, assumed)
+        return (_digest(repr([self.facts[number].head for number in sorted(union)])), own, assumed)
 
     def _holds(self, reading: _Reading, union: frozenset[int]) -> bool:
         return self._unchanged(reading.looked_at) and (
             reading.bodies is None or reading.bodies == self._bodies(union)
         )
 
-    def _bodies(self, union: frozenset[int]) -> Any:
-        return tuple(self.pieces.pieces[number].key for number in sorted(union))
+    def _bodies(self, union: frozenset[int]) -> bytes:
+        return _digest(repr([self.pieces.pieces[number].key for number in sorted(union)]))
 
     def _read_again(self, groups: Mapping[frozenset[int], frozenset[int]]) -> dict[frozenset[int], _Reading]:
         """The plans of some groups, read from a file that holds nothing else."""
@@ -330,7 +330,7 @@ class _Now:
             tuple(context.gpus),
             context.gpus_chosen,
             on,
-            repr([(name, told[id(one)]) for name, one in on.items()]),
+            _digest(repr([(name, told[id(one)]) for name, one in on.items()])),
             root,
             kernel.span.line if own else None,
             None if own else work,
@@ -362,7 +362,7 @@ class _Now:
             for plan, needed, key in missing:
                 self._go_on()
                 judgement = again.judge(plan, needed)
-                _put(self.file.judgements, key, judgement, _JUDGEMENTS)
+                _put(self.file.judgements, key, judgement, _GENERATIONS * len(plans))
                 found[id(plan)] = judgement
         return [found[id(plan)] for plan in plans]
 
@@ -546,6 +546,10 @@ class _Part:
     def plans_on(self, gpu: GpuProfile) -> Mapping[PlanKey, LaunchPlan]:
         plan = self._plans[gpu.name]
         return {plan_key(plan): plan}
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=20).digest()
 
 
 def _told(plan: LaunchPlan) -> str:

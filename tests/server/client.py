@@ -29,8 +29,10 @@ PATIENCE = 120.0  # seconds; a test that fails waits that long, one that passes 
 class Client:
     """One server with its standard input and output. Requests of the server are answered with null."""
 
-    def __init__(self, command: list[str] | None = None) -> None:
-        self.process = subprocess.Popen(command or SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def __init__(self, command: list[str] | None = None, stderr: int | None = None) -> None:
+        self.process = subprocess.Popen(
+            command or SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr
+        )
         self.notifications: list[dict[str, Any]] = []
         self._numbers = itertools.count(1)
         self._incoming: queue.Queue[dict[str, Any] | None] = queue.Queue()

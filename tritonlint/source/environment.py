@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.source.guards import ANYWHERE, Path
@@ -77,8 +76,12 @@ class Bindings:
     stars: list[int]  # statements with `from x import *`
 
 
-@lru_cache(maxsize=256)
 def bindings_of(module: Module) -> Bindings:
+    """Of one module; worked out once."""
+    return module.once("bindings", _bindings_of)
+
+
+def _bindings_of(module: Module) -> Bindings:
     index: dict[str, list[int]] = {}
     stars: list[int] = []
     for number, statement in enumerate(module.statements):

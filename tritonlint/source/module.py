@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from tritonlint.source.comments import Comments, read_comments
 from tritonlint.source.problem import Problem
@@ -12,10 +13,12 @@ from tritonlint.source.regions import parse
 from tritonlint.source.text import Lines, SourceFile, split_lines
 from tritonlint.span import Span
 
+Made = TypeVar("Made")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Module:
-    """A file that was parsed. Compared by identity, so that what is derived from it can be kept beside it."""
+    """A file that was parsed. Compared by identity, so that what is derived from it can be kept with it."""
 
     file: SourceFile
     lines: Lines
@@ -23,6 +26,7 @@ class Module:
     problems: tuple[Problem, ...]
     comments: Comments
     sound: str = ""  # the text with blank lines where it does not parse
+    derived: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def path(self) -> str:
@@ -34,6 +38,13 @@ class Module:
 
     def span(self, node: ast.AST) -> Span:
         return self.lines.span(node)
+
+    def once(self, name: str, make: Callable[[Module], Made]) -> Made:
+        """What `make` gives for this module, kept under a name for as long as the module lives."""
+        if name not in self.derived:
+            self.derived[name] = make(self)
+        made: Made = self.derived[name]
+        return made
 
     def source_of(self, node: ast.AST, limit: int = 80) -> str:
         """The text of a node on one line, shortened to `limit` characters."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 from tritonlint.source.module import Module
 from tritonlint.source.nodes import children, walk
@@ -18,11 +17,13 @@ _LAUNCH_METHODS = frozenset({"run", "warmup"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-@lru_cache(maxsize=256)
 def launch_ids(module: Module) -> frozenset[int]:
-    """Ids of the calls that look like launches: `anything[grid](...)`, `anything.run(..., grid=...)`, `.warmup(...)`.
+    """Ids of the calls that look like launches: `anything[grid](...)`, `anything.run(..., grid=...)`, `.warmup(...)`."""
+    return module.once("launches", _launch_ids)
 
-    A look at the text comes first; it is far cheaper than a walk through the tree."""
+
+def _launch_ids(module: Module) -> frozenset[int]:
+    # A look at the text comes first; it is far cheaper than a walk through the tree.
     lines = module.lines.lines
     found: set[int] = set()
     names: set[str] | None = None

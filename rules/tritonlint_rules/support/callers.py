@@ -37,7 +37,7 @@ def _lines(source: str) -> Lines:
     return Lines(split_lines(source))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _index(source: str, line: int) -> _Index:
     """Of the statements at the top of the file that a line is part of."""
     tree = _tree(source)
