@@ -24,7 +24,7 @@ from tritonlint.compiler.graph import Graph, GValue, from_function
 from tritonlint.compiler.instructions import sections_of
 from tritonlint.compiler.layout_pipeline import clean_ttir
 from tritonlint.compiler.liveness import Held, held_memory
-from tritonlint.compiler.modelled import of_the_release, reasons_of, sure_loads
+from tritonlint.compiler.modelled import modelled_machine, of_the_release, reasons_of, sure_loads
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.pass_order import assign_layouts, pipeline_and_finish, pointer_facts
 from tritonlint.compiler.registers import estimate_registers
@@ -161,9 +161,7 @@ def _certain(
     specialized: bool,
 ) -> int:
     """Bytes that the kernel needs whatever else is in it: the rings of loops in which everything is known."""
-    unknown_machine = (
-        not release.known or options.num_ctas > 1 or (target.is_nvidia and target.capability < 80)
-    )
+    unknown_machine = not release.known or options.num_ctas > 1 or not modelled_machine(target, release)
     odd_release = bool(of_the_release(trace.function.body, target, release))
     if trace.errors or unknown_machine or specialized or odd_release:
         return 0

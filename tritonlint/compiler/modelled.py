@@ -36,8 +36,8 @@ def reasons_of(trace: ir.Trace, options: Options, target: Target, release: Relea
         )
     found += [f"line {gap.line}: {gap.construct}: {gap.reason}" for gap in trace.gaps]
     found += [f"line {error.line}: {error.message}" for error in trace.errors]
-    if target.is_nvidia and target.capability < 80:
-        found.append(f"{target.arch} is not modelled")
+    if not modelled_machine(target, release):
+        found.append(f"{target.arch} is not modelled in Triton {release.major}.{release.minor}")
     if target.is_amd and wmma_version(target.arch) not in (0, *release.amd_wmma_versions):
         found.append(f"{target.arch} is newer than Triton {release.major}.{release.minor}")
     if options.num_ctas > 1:
@@ -59,6 +59,11 @@ def reasons_of(trace: ir.Trace, options: Options, target: Target, release: Relea
         if not _is_modelled(op):
             found.append(f"line {op.line}: {op.name} is not modelled")
     return tuple(dict.fromkeys(found))
+
+
+def modelled_machine(target: Target, release: Release) -> bool:
+    """Tensor cores of before sm_80 are not; since no release uses them any more, sm_70 and sm_75 are like any other."""
+    return not target.is_nvidia or target.capability >= 80 or release.fma_before_ampere
 
 
 def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str]:
