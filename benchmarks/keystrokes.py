@@ -2,8 +2,9 @@
 
     python benchmarks/keystrokes.py FILE.py [--strokes 60] [--places 6] [--no-ruff]
 
-Opens the file in both servers, types and deletes characters in comments, kernels and host code in turn, and asks for
-diagnostics after each. Prints milliseconds: opening, then the median and the 95th percentile of the strokes.
+Opens the file in both servers, types and deletes comments and code in kernels, in host code and between statements in
+turn, and asks for diagnostics after each. Prints milliseconds: opening, then the median and the 95th percentile of the
+strokes.
 """
 
 from __future__ import annotations
@@ -126,23 +127,26 @@ def main() -> None:
     lines = text.splitlines()
     for kind, line in places(text, options.places):
         column = len(lines[line])
-        for character in "  # a comment"[: options.strokes]:
-            at = {"line": line, "character": column}
-            for server in servers:
-                server.stroke(uri, kind, {"range": {"start": at, "end": at}, "text": character})
-            column += 1
-        while column > len(lines[line]):
-            column -= 1
-            at, end = {"line": line, "character": column}, {"line": line, "character": column + 1}
-            for server in servers:
-                server.stroke(uri, kind, {"range": {"start": at, "end": end}, "text": ""})
+        for what, typed in (("comment", "  # a comment"), ("code", "; x = n + 1")):
+            for character in typed[: options.strokes]:
+                at = {"line": line, "character": column}
+                for server in servers:
+                    server.stroke(
+                        uri, f"{kind}, {what}", {"range": {"start": at, "end": at}, "text": character}
+                    )
+                column += 1
+            while column > len(lines[line]):
+                column -= 1
+                at, end = {"line": line, "character": column}, {"line": line, "character": column + 1}
+                for server in servers:
+                    server.stroke(uri, f"{kind}, {what}", {"range": {"start": at, "end": end}, "text": ""})
     for server in servers:
         median, high = statistics.median(server.strokes), percentile(server.strokes, 0.95)
         print(f"{server.name:12} open {opened[server.name]:8.0f} ms   {len(server.strokes)} strokes: "
               f"p50 {median:7.1f} ms   p95 {high:7.1f} ms")  # fmt: skip
         for kind, values in server.by_kind.items():
             print(
-                f"{'':12} {kind:8} p50 {statistics.median(values):7.1f} ms   p95 {percentile(values, 0.95):7.1f} ms"
+                f"{'':12} {kind:16} p50 {statistics.median(values):7.1f} ms   p95 {percentile(values, 0.95):7.1f} ms"
             )
         server.process.kill()
 

@@ -22,7 +22,7 @@ from tritonlint.span import Span
 Made = TypeVar("Made")
 TextOf = Callable[[Span], str]  # the text of a span of the linted file
 
-LIMIT = 600  # traces; the oldest go
+LIMIT = 300  # traces; the oldest go
 _ANSWERS = 64  # of the compiler, for one trace
 
 

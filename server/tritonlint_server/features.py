@@ -118,6 +118,9 @@ def _commands(session: Session) -> None:
         chosen = tuple(str(name) for name in names if isinstance(name, str) and name.strip())
         unknown = [name for name in chosen if resolve(name) is None]
         if unknown:
+            own = commands.own_gpus(session.paths())
+            unknown = [name for name in unknown if name not in own]
+        if unknown:
             session.tell(f"tritonlint knows no GPU {', '.join(unknown)}.")
         else:
             session.choose(chosen)
@@ -132,8 +135,13 @@ def _commands(session: Session) -> None:
 
     @session.command(commands.GPUS)
     async def gpus(*_: Any) -> list[dict[str, str]]:
+        paths = session.paths()
+
+        def listed() -> list[dict[str, str]]:
+            return commands.gpu_list(commands.own_gpus(paths))
+
         # Beside the messages: every profile is read.
-        return await asyncio.get_running_loop().run_in_executor(None, commands.gpu_list)
+        return await asyncio.get_running_loop().run_in_executor(None, listed)
 
     @session.command(commands.RESTART)
     def restart(*_: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
@@ -117,6 +118,13 @@ class Session(LanguageServer):
         """Something that analyses read changed on disk."""
         self.scheduler.forget()
         self.refresh()
+
+    def paths(self) -> list[str]:
+        """The open files, and a file that could be in each opened folder: whose settings hold here."""
+        folders = [path_of(folder.uri) for folder in self.workspace.folders.values()]
+        return [unit.path for unit in self.documents] + [
+            os.path.join(one, "any.py") for one in folders if one
+        ]
 
     async def changed_since(self, changes: int) -> None:
         """Returns once something changed after that count."""

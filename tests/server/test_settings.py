@@ -135,3 +135,21 @@ def test_the_whole_workspace(client: Client, tmp_path: Path) -> None:
     client.notify("workspace/didChangeWatchedFiles", {"changes": changes})
     (one,) = client.answer(waiting)["result"]["items"]
     assert one["items"] == []
+
+
+def test_a_gpu_of_the_settings_can_be_the_target(tmp_path: Path) -> None:
+    """It is offered first, and chosen by its name; one that nobody describes is not."""
+    (tmp_path / "tritonlint.toml").write_text('[profiles.mine]\nbase = "a100"\nmultiprocessors = 7\n')
+    path = tmp_path / "a.py"
+    with Client() as client:
+        client.initialize(root=tmp_path)
+        client.open(path.as_uri(), WARPS)
+        listed = client.call("workspace/executeCommand", {"command": "tritonlint.gpus", "arguments": []})[
+            "result"
+        ]
+        assert listed[0]["name"] == "mine" and "7 SMs" in listed[0]["detail"]
+        for name in ("theirs", "mine"):
+            client.call("workspace/executeCommand", {"command": "tritonlint.setTarget", "arguments": [name]})
+        assert "theirs" in client.notification("window/showMessage")["message"]
+        data = [item["data"] for item in client.pull(path.as_uri())["items"] if item["code"] == "TL204"]
+        assert data[0]["gpus"] == ["mine"]

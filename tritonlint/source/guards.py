@@ -87,7 +87,10 @@ def agree(first: Guards, second: Guards) -> bool:
     one, other = first.held, second.held
     if len(one) > len(other):
         one, other = other, one
-    return all(other.get(key, outcome) == outcome for key, outcome in one.items())
+    for key, outcome in one.items():  # noqa: SIM110 (asked so often that a generator would be half of it)
+        if other.get(key, outcome) != outcome:
+            return False
+    return True
 
 
 def opposite(guards: Guards) -> Guards | None:
