@@ -48,6 +48,22 @@ def test_indices_are_pointers_whose_data_stands_in_an_address() -> None:
     assert found.indices == {"x"}
 
 
+def test_what_bounds_a_loop_or_a_range_is_whole_numbers() -> None:
+    found = uses(
+        "start = tl.load(x)\n"
+        "stop = tl.load(x + 1)\n"
+        "for i in range(start, stop, BLOCK):\n"
+        "    offs = i + tl.arange(0, BLOCK)\n"
+        "    tl.store(y + offs, 1.0, mask=offs < tl.load(n + 3))\n"
+    )
+    assert found.indices == {"x", "n"}
+
+
+def test_data_compared_with_data_may_be_anything() -> None:
+    found = uses("offs = tl.arange(0, BLOCK)\nv = tl.load(x + offs)\ntl.store(y + offs, v > tl.load(n))")
+    assert found.indices == set()
+
+
 def test_helpers_are_looked_into() -> None:
     helper = "@triton.jit\ndef get(p, o):\n    return tl.load(p + o)\n\n\n"
     found = uses("tl.store(y + tl.arange(0, BLOCK), get(x, tl.arange(0, BLOCK)) * n)", more=helper)

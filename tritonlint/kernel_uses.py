@@ -47,7 +47,8 @@ class Uses:
     integers: set[str] = field(default_factory=set)
     floats: set[str] = field(default_factory=set)
     descriptors: set[str] = field(default_factory=set)
-    indices: set[str] = field(default_factory=set)  # pointers to what is used inside an address
+    # Pointers to what stands inside an address, bounds a loop, or is compared with a range.
+    indices: set[str] = field(default_factory=set)
     strides: dict[str, set[str]] = field(default_factory=dict)
     unit_stride: set[str] = field(default_factory=set)  # pointers with a range that nothing multiplies
     last_strides: dict[str, str] = field(default_factory=dict)  # of block pointers: the innermost stride
@@ -112,7 +113,9 @@ class _Reader:
                         self.uses.whole.update(one for term in added for one in term.multiplied)
                     self.names[node.target.id] = (self.product((*old, *added)),)
         elif isinstance(node, ast.For):
-            self.integer(self.value(node.iter))
+            bounds = self.value(node.iter)
+            self.integer(bounds)
+            self.counts(bounds)
             if isinstance(node.target, ast.Name):
                 self.names[node.target.id] = (Term(),)
             self.body(node.body)
@@ -160,6 +163,9 @@ class _Reader:
             if any(term.lanes for side in sides for term in side):
                 for side in sides:
                     self.integer(side)
+            if any(term.lanes and not term.loaded for side in sides for term in side):
+                for side in sides:
+                    self.counts(side)
             return (self.product(tuple(term for side in sides for term in side)),)
         parts = [self.value(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
         return (self.product(tuple(term for part in parts for term in part)),) if parts else (Term(),)
@@ -313,6 +319,10 @@ class _Reader:
 
     def integer(self, value: _Value) -> None:
         self.uses.integers.update(name for term in value if not term.loaded for name in term.names)
+
+    def counts(self, value: _Value) -> None:
+        """Data that bounds a loop, or that a range is compared with, is whole numbers."""
+        self.uses.indices.update(name for term in value for name in term.loaded if name)
 
     def settle(self) -> None:
         """Which parameter of each address is the pointer: the first summand that is nothing but a parameter
