@@ -3,6 +3,7 @@ reads."""
 
 from __future__ import annotations
 
+import copy
 import json
 
 from lsprotocol import types as lsp
@@ -83,10 +84,23 @@ def as_file(unit: Unit) -> str:
     return json.dumps({"cells": cells, "metadata": {}})
 
 
-def unopened(uri: str, path: str) -> Unit | None:
-    """A file that is not open, as a unit. None for what cannot be read, and for notebooks: their cells have
-    no URIs as long as they are closed."""
-    if path.endswith(".ipynb"):
-        return None
-    file = load(path)
-    return Unit(uri, path, [Document(uri, "python", None, Buffer(file.text))])
+def unopened(uri: str, path: str) -> Unit:
+    """A file that is not open, as a unit; a notebook as its cells one after the other."""
+    return Unit(uri, path, [Document(uri, "python", None, Buffer(load(path).text))])
+
+
+def at_their_notebook(path: str, items: list[lsp.Diagnostic]) -> list[lsp.Diagnostic]:
+    """Diagnostics of a closed notebook, whose cells have no URIs: they stand at the file and say in words where."""
+    cells = load(path).cells
+    start = lsp.Position(0, 0)
+    found: list[lsp.Diagnostic] = []
+    for item in items:
+        line = item.range.start.line + 1
+        cell = next((one for one in cells if one.first_line <= line <= one.last_line), None)
+        where = f"cell {cell.index + 1}, line {line - cell.first_line + 1}: " if cell is not None else ""
+        moved = copy.copy(item)
+        moved.range = lsp.Range(start, start)
+        moved.message = f"{where}{item.message}"
+        moved.related_information = None
+        found.append(moved)
+    return found

@@ -14,7 +14,7 @@ from lsprotocol import types as lsp
 
 from tritonlint_server.analysis_record import Analysis, Listed, Listing, Request
 from tritonlint_server.diagnostics import of_unit, result_id
-from tritonlint_server.notebooks import unopened
+from tritonlint_server.notebooks import at_their_notebook, unopened
 from tritonlint_server.pool import Worker, WorkerGone
 from tritonlint_server.session import Session
 from tritonlint_server.uris import key_of, path_of, uri_of
@@ -76,6 +76,8 @@ class Workspace:
             key = key_of(uri)
             known.discard(key)
             if self._session.documents.unit(uri) is not None:
+                if path.endswith(".ipynb") and before.get(key):  # its cells are told on their own
+                    yield lsp.WorkspaceFullDocumentDiagnosticReport(uri, [], kind="full", result_id="")
                 continue  # asked for on its own
             result, items = await self._file(path)
             if token is not None:
@@ -137,10 +139,8 @@ class Workspace:
         if not analysis.findings:
             return []
         unit = unopened(uri_of(path), path)
-        if unit is None:
-            return []
-        found = of_unit(unit, analysis, self._session.places, self._session.can)
-        return found[key_of(unit.uri)]
+        items = of_unit(unit, analysis, self._session.places, self._session.can)[key_of(unit.uri)]
+        return at_their_notebook(path, items) if path.endswith(".ipynb") else items
 
     def _started(self) -> Worker:
         if self._worker is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,19 @@ def test_the_whole_workspace(client: Client, tmp_path: Path) -> None:
     client.notify("workspace/didChangeWatchedFiles", {"changes": changes})
     (one,) = client.answer(waiting)["result"]["items"]
     assert one["items"] == []
+
+
+def test_a_closed_notebook_is_reported_at_its_file(client: Client, tmp_path: Path) -> None:
+    """Its cells have no URIs: the message says in which cell and line."""
+    cells = [{"cell_type": "markdown", "source": "# one"}, {"cell_type": "code", "source": WARPS}]
+    path = tmp_path / "a.ipynb"
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    client.initialize(PULL, root=tmp_path, tritonlint={"diagnosticMode": "workspace"})
+    (one,) = client.call("workspace/diagnostic", {"previousResultIds": []})["result"]["items"]
+    (item,) = [item for item in one["items"] if item["code"] == "TL204"]
+    line = next(number for number, text in enumerate(WARPS.split("\n"), 1) if "num_warps=3" in text)
+    assert one["uri"] == path.as_uri() and item["message"].startswith(f"cell 2, line {line}: ")
+    assert item["range"]["start"] == {"line": 0, "character": 0}
 
 
 def test_a_gpu_of_the_settings_can_be_the_target(tmp_path: Path) -> None:
