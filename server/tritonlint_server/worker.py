@@ -60,7 +60,7 @@ class Rubbish:
     a keystroke may take. What is alive after a collection is left out of the next ones, but for every so many."""
 
     EVERY = 30  # requests without a pause
-    WHOLE = 10  # collections
+    WHOLE = 4  # collections
 
     def __init__(self) -> None:
         gc.disable()
