@@ -11,6 +11,7 @@ import pytest
 
 from tritonlint.compiler.compile import compiled
 from tritonlint.compiler.compiled import Compiled
+from tritonlint.compiler.modelled import of_the_release
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.releases import parse_release
 from tritonlint.compiler.target import Target
@@ -139,3 +140,16 @@ def test_a_release_of_the_future_is_not_exact() -> None:
     found = compiled(ir.Trace(function), Options(), Target("sm_90"), (9, 0))
     assert not found.shared_exact
     assert "newer" in found.reasons[0]
+
+
+def test_descriptors_on_gfx1250_are_not_claimed() -> None:
+    """Tiles that the tensor data mover brings have rings of their own there: no claim and no bound; on gfx942
+    they are loads like others."""
+    tile = ir.Value(ir.Type("fp16", (16, 16)))
+    load = ir.Op("tt.descriptor_load", (ir.Value(ir.Type("fp16", (16, 16))),), (tile,), {}, line=4)
+    function = ir.Function("tiles", (), ir.Block((), (load, ir.Op("tt.return"))))
+    release = parse_release("3.9")
+    assert release is not None
+    reasons = {arch: of_the_release(function.body, Target(arch), release) for arch in ("gfx942", "gfx1250")}
+    assert reasons["gfx942"] == []
+    assert reasons["gfx1250"] == ["line 4: tensor descriptors on gfx1250 are not modelled"]

@@ -1,7 +1,7 @@
 """The shared encodings from which the matrix instructions of AMD read their operands.
 
-composeSharedLayoutForOperand of the MFMA and WMMA encodings, and the padded layout that direct copies to LDS
-use on gfx950 (third_party/amd/lib/TritonAMDGPUTransforms/Utility.cpp).
+composeSharedLayoutForOperand of the MFMA and WMMA encodings, and the padded layouts of gfx950, for direct
+copies to LDS, and of gfx1250 (third_party/amd/lib/TritonAMDGPUTransforms/Utility.cpp).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tritonlint.compiler.encodings import (
     Shared,
     SwizzledShared,
     cta_of,
+    shape_per_cta,
 )
 from tritonlint.compiler.graph import GOp, GValue
 from tritonlint.compiler.linear import log2
@@ -94,6 +95,31 @@ def padded_for_copy(
     if conflicts > 1 and wrap // (1 << (conflicts - 1)) == 0:
         return None
     return PaddedShared(((lanes * vector, padding),), order, cta_of(operand))
+
+
+def padded_for_wmma(operand: DotOperand, shape: Shape, order: Shape, bits: int) -> PaddedShared | None:
+    """gfx1250: the padded layout of an operand (composePaddedLayoutWMMA); None where it is swizzled.
+
+    A row is followed by as many elements as two lane groups read at once of a transposed operand, else as
+    one load reads; rows that do not span all banks share one padding.
+    """
+    inner = shape_per_cta(shape, cta_of(operand))[order[0]]
+    padding = 128 // bits
+    if order[0] != 1 - operand.op_idx:
+        padding = 2 * _TRANSPOSED_READ_BITS[bits] // bits if bits in _TRANSPOSED_READ_BITS else padding
+    elif bits >= 32:
+        padding = min(operand.k_width, padding)
+    if not 0 < padding < inner:
+        return None
+    interval = min(max(inner, _BANK_ROW_BITS // bits), _WIDEST_INTERVAL_BITS // bits)
+    return PaddedShared(((interval, padding),), order, cta_of(operand))
+
+
+_TRANSPOSED_READ_BITS = {16: 128, 8: 64}
+"""gfx1250: bits that a lane reads with ds_load_tr16_b128 and ds_load_tr8_b64, by the bits of an element."""
+
+_BANK_ROW_BITS = 64 * 32
+_WIDEST_INTERVAL_BITS = 256 * 32
 
 
 def operand_encoding_amd(
@@ -181,4 +207,8 @@ def _wanted(
             padded = padded_for_copy(encoding, result.shape, order, bits, target.warp_size)
             if padded is not None:
                 return padded
+    if target.arch == "gfx1250" and release.amd_padded_copies and not result.type.is_pointer:
+        padded = padded_for_wmma(encoding, result.shape, order, bits)
+        if padded is not None:
+            return padded
     return swizzled_for_matrix(encoding, result.shape, order, bits)

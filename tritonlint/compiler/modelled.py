@@ -67,13 +67,15 @@ def modelled_machine(target: Target, release: Release) -> bool:
 
 
 def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str]:
-    """What one release did by rules that are not known to the byte, where the kernel has it: one sentence
-    each."""
+    """What one release or target does by rules that are not known to the byte, where the kernel has it: one
+    sentence each."""
     found: list[str] = []
     dots = 0
     made = {result: op for op in walk(body) for result in op.results}
     for op in walk(body):
         what = ""
+        if op.name.startswith("tt.descriptor_") and target.is_amd and target.arch == "gfx1250":
+            found.append(f"line {op.line}: tensor descriptors on gfx1250 are not modelled")
         if op.name in ("tt.dot", "tt.dot_scaled"):
             dots += 1
             elements = {value.type.element for value in op.operands[:2]}

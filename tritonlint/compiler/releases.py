@@ -199,7 +199,7 @@ class Release:
     amd_matches_alloc: bool = False  # only an allocation in the buffers' own encoding is replaced by them
     amd_widest_vector: bool = False  # users that differ in the vector only share buffers
     amd_linear_operands: bool = False  # operands of scaled dots count as operands
-    amd_padded_copies: bool = False
+    amd_padded_copies: bool = False  # padded buffers on gfx950 and gfx1250
 
     warp_specialization: bool = False  # tl.range(warp_specialize=)
 
@@ -338,7 +338,6 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     (3, 6, {
         "scaled_mma_v2": True,
         "folds_into_tmem_stores": True,
-        "amd_wmma_versions": (1, 2, 3),
         "amd_splits_f32": True,
         "axis_constants_fill_shape": True,
         "axis_joins_by_contiguity": True,
@@ -357,6 +356,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_small_loads": ("gfx950", "gfx11", "gfx120"),
     }),
     (3, 7, {
+        "amd_wmma_versions": (1, 2, 3),
         "axis_clamps_sums": True,
         "wgmma_in_two_pieces": True,
         "prefetches_on": "everywhere",
