@@ -103,3 +103,18 @@ def held_operand(v_ptr, do_ptr, q_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.conste
         do = tl.load(do_ptr + (i + rows)[:, None] * D + d[None, :])
         p = tl.dot(do, tl.trans(v)) * q
         tl.atomic_add(o_ptr + (i + rows)[:, None] * BN + columns[None, :], p)
+
+
+@triton.jit
+def both_sides(q_ptr, k_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    """A tile that is the left operand of one product and the right one of the next: two buffers on AMD."""
+    rows = tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    d = tl.arange(0, D)
+    k = tl.load(k_ptr + columns[:, None] * D + d[None, :])
+    acc = tl.zeros((BN, D), dtype=tl.float32)
+    for start in range(0, n, BM):
+        q = tl.load(q_ptr + (start + rows)[:, None] * D + d[None, :])
+        scores = tl.dot(q, tl.trans(k)).to(q.dtype)
+        acc += tl.dot(tl.trans(scores), q)
+    tl.store(o_ptr + columns[:, None] * D + d[None, :], acc)

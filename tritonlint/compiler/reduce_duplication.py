@@ -6,6 +6,7 @@ lib/Dialect/TritonGPU/Transforms/ReduceDataDuplication.cpp.
 
 from __future__ import annotations
 
+from tritonlint.compiler.amd_shared import swizzled_for_matrix
 from tritonlint.compiler.conversion import scratch_bytes
 from tritonlint.compiler.encodings import AmdMfma, DotOperand, NvidiaMma, cta_of
 from tritonlint.compiler.graph import GOp, Graph, GValue
@@ -32,12 +33,13 @@ def reduce_data_duplication(graph: Graph, target: Target, release: Release) -> N
             needed = not _stays_in_registers(source.encoding, encoding)
         if not needed:
             continue
-        shared = swizzled_for_operand(
-            encoding,
-            source.shape,
-            order_for_memory(source.encoding, source.shape),
-            cta_of(source.encoding),
-            source.type.bits,
+        order = order_for_memory(source.encoding, source.shape)
+        shared = (
+            swizzled_for_matrix(encoding, source.shape, order, source.type.bits)
+            if target.is_amd
+            else swizzled_for_operand(
+                encoding, source.shape, order, cta_of(source.encoding), source.type.bits
+            )
         )
         alloc = GOp("ttg.local_alloc", [source], [GValue(source.type, shared, memory="shared")])
         load = GOp("ttg.local_load", [alloc.result], [result.like(encoding)])
