@@ -69,13 +69,11 @@ def modelled_machine(target: Target, release: Release) -> bool:
 def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str]:
     """What one release or target does by rules that are not known to the byte, where the kernel has it: one
     sentence each."""
-    found: list[str] = []
+    found = _of_amd(body, target, release)
     dots = 0
     made = {result: op for op in walk(body) for result in op.results}
     for op in walk(body):
         what = ""
-        if op.name.startswith("tt.descriptor_") and target.is_amd and target.arch == "gfx1250":
-            found.append(f"line {op.line}: tensor descriptors on gfx1250 are not modelled")
         if op.name in ("tt.dot", "tt.dot_scaled"):
             dots += 1
             elements = {value.type.element for value in op.operands[:2]}
@@ -93,6 +91,21 @@ def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str
             found.append(
                 f"line {op.line}: {what} in Triton {release.major}.{release.minor} are not modelled to the byte"
             )
+    return found
+
+
+def _of_amd(body: ir.Block, target: Target, release: Release) -> list[str]:
+    """gfx1250 brings tiles of descriptors with its data mover, into rings of their own; and which offsets of
+    its loads a flattened nest of loops carries is not known."""
+    found: list[str] = []
+    for op in walk(body):
+        if op.name.startswith("tt.descriptor_"):
+            if target.is_amd and target.arch == "gfx1250":
+                found.append(f"line {op.line}: tensor descriptors on gfx1250 are not modelled")
+        elif op.name == "scf.for" and op.attrs.get("flatten") and release.amd_fuses_loops:
+            is_nest = any(inner.name == "scf.for" for block in op.blocks for inner in walk(block))
+            if is_nest and target.is_amd:
+                found.append(f"line {op.line}: flattened loops on AMD are not modelled to the byte")
     return found
 
 
