@@ -161,3 +161,17 @@ def test_what_is_not_claimed_on_amd(arch: str, release: str, flatten: bool, reas
     row = parse_release(release)
     assert row is not None
     assert of_the_release(ir.Block((), (outer,)), Target(arch), row) == reasons
+
+
+def test_loads_pipelined_in_registers_on_amd_are_not_claimed() -> None:
+    """Triton 3.9 needs 24,576 bytes: it converts the unpacked operand, the model the packed one."""
+    row = {
+        "v": "3.9.0", "kernel": "packed_weights", "arch": "gfx942", "consts": {"BM": 64, "BN": 64, "BK": 64},
+        "types": {"a_ptr": "*fp16", "w_ptr": "*i8", "s_ptr": "*fp16", "o_ptr": "*fp32"},
+        "opts": {"num_warps": 4, "num_stages": 3},
+    }  # fmt: skip
+    found = answer(row)
+    assert not found.shared_exact
+    assert 0 < found.shared_lower_bound <= 24576
+    assert any("a load that is pipelined in registers" in reason for reason in found.reasons)
+    assert answer(row, num_stages=1).shared_exact

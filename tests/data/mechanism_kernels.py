@@ -118,3 +118,20 @@ def both_sides(q_ptr, k_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.constexpr, D: tl
         scores = tl.dot(q, tl.trans(k)).to(q.dtype)
         acc += tl.dot(tl.trans(scores), q)
     tl.store(o_ptr + columns[:, None] * D + d[None, :], acc)
+
+
+@triton.jit
+def packed_weights(a_ptr, w_ptr, s_ptr, o_ptr, k_size, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """The right operand is unpacked and scaled in registers, and a pipelined loop carries it packed."""
+    rows = tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    steps = tl.arange(0, BK)
+    packed = tl.arange(0, BK // 2)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, k_size, BK):
+        a = tl.load(a_ptr + rows[:, None] * k_size + (k + steps)[None, :])
+        w = tl.load(w_ptr + (k // 2 + packed)[:, None] * BN + columns[None, :])
+        both = tl.join(w & 0xF, (w >> 4) & 0xF).permute(0, 2, 1).reshape(BK, BN)
+        scale = tl.load(s_ptr + k // BK * BN + columns)
+        acc += tl.dot(a, both.to(a.dtype) * scale[None, :])
+    tl.store(o_ptr + rows[:, None] * BN + columns[None, :], acc)

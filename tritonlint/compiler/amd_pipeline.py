@@ -93,6 +93,8 @@ def pipeline_amd(
                 continue
             encoding = operand_encoding_amd(load, axis, target, release, use_copies)
             if encoding is None:
+                if _is_converted_for_a_dot(load):
+                    report.carried.append(load.line)
                 notes[load].why_not = "it feeds no dot operand, so it stays in registers"
                 continue
             alloc = buffer_alloc(loop, load, encoding, buffers)
@@ -100,6 +102,25 @@ def pipeline_amd(
             notes[load].buffers, notes[load].why_not = buffers, ""
             _to_ring(load, alloc, direct, replace_all=not release.amd_matches_alloc)
     return report
+
+
+def _is_converted_for_a_dot(load: GOp) -> bool:
+    """Whether a dot reads what is computed from a load, and not from other dots, in another layout. The loop
+    carries it in registers, and later passes place the conversion by the carried value, not by the load."""
+    assert load.block is not None
+    of_dots = forward_slice([op for op in load.block.ops if op.name == "tt.dot"])
+    on_the_way: set[GOp] = set()
+    stack = [load]
+    reaches_dot = False
+    while stack:
+        for user in stack.pop().result.uses:
+            if user.name == "tt.dot":
+                reaches_dot = True
+            elif user not in on_the_way and user not in of_dots and len(user.results) == 1:
+                on_the_way.add(user)
+                stack.append(user)
+    conversions = {op for op in on_the_way if op.name == "ttg.convert_layout"}
+    return reaches_dot and bool(conversions) and conversions != on_the_way
 
 
 def _is_chained(loop: GOp, stages: int, deepest: int) -> bool:

@@ -108,6 +108,10 @@ def _compiled(trace: ir.Trace, options: Options, target: Target, release: Releas
     widen_rings(specialized, target, options.num_stages)
     axis = front.axis.moved_to(graph, mapping, target)
     report = pipeline_and_finish(graph, axis, options, target, release)
+    reasons += tuple(
+        f"line {line}: a load that is pipelined in registers for a dot is not modelled to the byte"
+        for line in dict.fromkeys(report.carried)
+    )
     memory = held_memory(graph, release, scratch_by_op(target, release))
     total = _place([held.buffer for held in memory], release)
     columns = tensor_memory_columns(graph) if target.is_nvidia else 0

@@ -43,6 +43,7 @@ class PipelineReport:
 
     loads: list[LoadChoice] = field(default_factory=list)
     stopped_by: str = ""  # a print, assert or barrier in a loop that would have been pipelined
+    carried: list[int] = field(default_factory=list)  # lines of loads whose carried values are not followed
 
 
 def loops_of(graph: Graph) -> list[GOp]:
