@@ -109,7 +109,7 @@ def _compiled(trace: ir.Trace, options: Options, target: Target, release: Releas
     axis = front.axis.moved_to(graph, mapping, target)
     report = pipeline_and_finish(graph, axis, options, target, release)
     reasons += tuple(
-        f"line {line}: a load that is pipelined in registers for a dot is not modelled to the byte"
+        f"line {line}: a load that is pipelined in registers is not modelled to the byte"
         for line in dict.fromkeys(report.carried)
     )
     memory = held_memory(graph, release, scratch_by_op(target, release))

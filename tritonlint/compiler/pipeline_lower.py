@@ -38,6 +38,7 @@ from tritonlint.compiler.pipeline_loads import (
 )
 from tritonlint.compiler.pipeline_schedule import Schedule, schedule_dependencies
 from tritonlint.compiler.releases import Release
+from tritonlint.compiler.to_linear import to_linear
 from tritonlint.kernel.ir import Type
 
 
@@ -164,6 +165,16 @@ def find_async_loads(loop: GOp, schedule: Schedule, axis: Axis, release: Release
 
 def _is_linear_slice(encoding: Any) -> bool:
     return isinstance(encoding, Slice) and isinstance(encoding.parent, Linear)
+
+
+def has_repeated_rows(value: GValue) -> bool:
+    """Whether lanes repeat elements of a load in the rows of a tensor-memory tile. Some of those get buffers
+    in 3.9 and some do not, by a rule that is not known."""
+    return (
+        value.is_tensor
+        and _is_linear_slice(value.encoding)
+        and 0 in to_linear(value.encoding, value.shape).lane
+    )
 
 
 def lower_loads(
