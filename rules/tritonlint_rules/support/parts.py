@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 from tritonlint.compiler.compiled import SharedPart
 from tritonlint_rules.support.say import bytes_text
 
+_SMALL = 64  # parts below so many bytes, as barriers, are one term
 _BUFFERS = re.compile(r"(?P<count>\d+) buffers? x (?P<shape>\d+(?:x\d+)*) x (?P<size>\d+) B")
 
 
@@ -19,8 +21,12 @@ def breakdown(estimate: Any) -> str:
         return ""
     groups: dict[tuple[int, int], list[str]] = {}
     others: list[str] = []
+    small = 0
     for part in compiled.parts:
-        if not part.live_at_peak or part.shared_bytes < 64:
+        if not part.live_at_peak:
+            continue
+        if part.shared_bytes < _SMALL:
+            small += part.shared_bytes
             continue
         match = _BUFFERS.fullmatch(part.label)
         if match:
@@ -33,7 +39,19 @@ def breakdown(estimate: Any) -> str:
     for (count, size), shapes in groups.items():
         tiles = shapes[0] if len(shapes) == 1 else f"({' + '.join(shapes)})"
         pieces.append(f"{count} {'buffer' if count == 1 else 'buffers'} x {tiles} x {size} B")
-    return " + ".join([*pieces, *dict.fromkeys(others)])
+    pieces += [label if count == 1 else _several(count, label) for label, count in Counter(others).items()]
+    if small and pieces:
+        pieces.append(f"{small} B of barriers and the like")
+    return " + ".join(pieces)
+
+
+def _several(count: int, label: str) -> str:
+    """ "2 operands 64x128 x 2 B" of "operand 64x128 x 2 B"."""
+    match = re.match(r"(?P<what>[a-z ]*[a-z])(?P<size> \d.*)?$", label)
+    if match is None:
+        return f"{count} x ({label})"
+    noun, to, rest = match["what"].partition(" to ")  # "tile to be stored"
+    return f"{count} {noun}s{to}{rest}{match['size'] or ''}"
 
 
 def largest_scratch(estimate: Any) -> SharedPart | None:
