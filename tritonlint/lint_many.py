@@ -7,6 +7,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tritonlint.result_cache import ResultCache
     from tritonlint.suppressions import Suppressed
     from tritonlint.targets import Targets
+    from tritonlint.trace_store import TraceStore
 
 PARALLEL_BYTES = 400_000  # of relevant files: below that a worker costs more to start than it saves
 PARALLEL_FILES = 4
@@ -68,10 +70,26 @@ class Job:
     key: str = ""  # in the cache of results
 
 
+@lru_cache(maxsize=1)
+def _tuned_store() -> TraceStore:
+    """Files of tuned configs are judged by tritonlint's own text of their kernels, and hundreds of them hold the same
+    configs: what was traced for one is good for the next."""
+    from tritonlint.trace_store import TraceStore
+
+    return TraceStore()
+
+
 def run_job(job: Job) -> FileResult:
     """Lints one file; whatever goes wrong is in the result."""
     try:
-        return lint_source(job.path, job.data, job.settings, targets=job.targets, certainty=job.certainty)
+        return lint_source(
+            job.path,
+            job.data,
+            job.settings,
+            targets=job.targets,
+            certainty=job.certainty,
+            store=_tuned_store() if job.path.endswith(".json") else None,
+        )
     except Exception as error:
         message = f"internal error: {type(error).__name__}: {error}"
         return FileResult(job.path, problems=(FileProblem(job.path, message, True),))

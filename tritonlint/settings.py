@@ -123,14 +123,14 @@ class Resolver:
     ) -> None:
         self.overrides = dict(overrides or {})
         self.file = file
-        self._isolated = isolated
+        self.isolated = isolated
         self._folders: dict[Path, Settings] = {}
         self._one: Settings | None = None
         self._made: dict[tuple[Path | None, tuple[int, ...]], Settings] = {}
 
     def for_path(self, path: Path) -> Settings:
         """The settings for a file or folder. Raises SettingsError where the file that holds them is wrong."""
-        if self.file is not None or self._isolated:
+        if self.file is not None or self.isolated:
             if self._one is None:
                 base = Settings()
                 if self.file is not None:

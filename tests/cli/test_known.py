@@ -54,6 +54,27 @@ def test_stale_entries_are_named_and_taken_out_but_not_in_ci(folder: Path) -> No
     assert json.loads((folder / "known.json").read_text(encoding="utf-8"))["findings"] == []
 
 
+@pytest.mark.parametrize(
+    "narrow", [["--severity", "error"], ["--certainty", "proven"], ["--isolated"], ["--select", "TL1"]]
+)
+def test_a_run_that_sees_less_takes_nothing_out(folder: Path, narrow: list[str]) -> None:
+    tritonlint(".", "--write-baseline", "known.json", cwd=folder)
+    before = (folder / "known.json").read_bytes()
+    done = tritonlint(".", "--baseline", "known.json", *narrow, cwd=folder)
+    assert "taken out" not in done.out
+    assert (folder / "known.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "arguments", [["check", "a.py", "--output-file"], ["check", "a.py", "--write-baseline"],
+                  ["matrix", "a.py", "--output-file"]],
+)  # fmt: skip
+def test_source_code_is_not_overwritten(folder: Path, arguments: list[str]) -> None:
+    done = tritonlint(*arguments, "a.py", cwd=folder)
+    assert done.status == 2 and done.err.count("\n") == 1 and "a.py" in done.err
+    assert (folder / "a.py").read_text(encoding="utf-8") == DUPLICATE
+
+
 def test_an_incomplete_run_writes_no_baseline(folder: Path) -> None:
     (folder / "known.json").write_text("keep me", encoding="utf-8")
     done = tritonlint(".", "none.py", "--write-baseline", "known.json", cwd=folder)

@@ -175,3 +175,18 @@ def test_loads_pipelined_in_registers_on_amd_are_not_claimed() -> None:
     assert 0 < found.shared_lower_bound <= 24576
     assert any("a load that is pipelined in registers" in reason for reason in found.reasons)
     assert answer(row, num_stages=1).shared_exact
+
+
+def test_an_unrolled_loop_without_end_is_answered() -> None:
+    """The tracer stops at its budget; what it has made by then is too much for the passes, and says so."""
+    source = (
+        "import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef long(x, B: tl.constexpr):\n"
+        "    for i in tl.static_range(10**9):\n        tl.store(x + i + tl.arange(0, B), 1.0)\n"
+    )
+    (plan,) = plans(parse_file(read("long.py", source)), Platform("sm_90", (3, 9)))
+    traced = trace(
+        plan.kernel, {"x": ArgumentSpec("*fp32", True)}, {"B": 128}, target=Target("sm_90"), release=(3, 9)
+    )
+    found = compiled(traced, Options(), Target("sm_90"), (3, 9))
+    assert not found.shared_exact and found.shared_lower_bound == 0
+    assert any("too many" in reason for reason in found.reasons)

@@ -76,9 +76,9 @@ def command(
     else:
         text = "\n".join(lines(found)) + "\n"
     if output_file is not None:
-        from tritonlint.cli.files import write_text
+        from tritonlint.cli.files import write_report
 
-        write_text(output_file, text)
+        write_report(output_file, text)
     else:
         click.echo(text, nl=False)
     if found.problems:

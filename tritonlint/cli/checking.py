@@ -202,12 +202,12 @@ def _since(report: Report, options: Options, resolver: Resolver) -> Report:
 
 def _write_baseline(report: Report, path: str) -> int:
     from tritonlint import baseline
-    from tritonlint.cli.files import write_text
+    from tritonlint.cli.files import write_report
 
     _write_problems(report)
     if report.wrong_path or report.problems:
         raise CommandError(f"{path} is not written: the run is not complete")
-    write_text(path, baseline.text_of(baseline.of_findings(report.findings, Path(path))))
+    write_report(path, baseline.text_of(baseline.of_findings(report.findings, Path(path))))
     click.echo(f"{counted(len(report.findings), 'finding')} written to {path}.", err=True)
     return 0
 
@@ -232,7 +232,8 @@ def _baseline(report: Report, options: Options, resolver: Resolver) -> Report:
         notes.append(f"{counted(len(compared.known), 'finding')} known from {path}.")
     origins = resolver.for_path(path).origins
     narrowed = any(
-        (options.since, options.gpus, options.triton, options.paths == ("-",),
+        (options.since, options.gpus, options.triton, options.paths == ("-",), options.severity != "warning",
+         options.certainty != "likely", resolver.file is not None or resolver.isolated,
          origins.get("select") == "command line", origins.get("ignore") == "command line")
     )  # fmt: skip
     if compared.stale and not report.problems and not narrowed:
@@ -273,9 +274,9 @@ def _write(report: Report, options: Options) -> None:
     text = render(report, options.output_format, style, options.statistics)
     _write_problems(report)
     if options.output_file is not None:
-        from tritonlint.cli.files import write_text
+        from tritonlint.cli.files import write_report
 
-        write_text(options.output_file, text)
+        write_report(options.output_file, text)
     else:
         click.echo(text, nl=False, color=style.colour)
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from tritonlint.cli.main import CommandError
 
+SOURCES = (".py", ".pyi", ".ipynb")
+
 
 def write_bytes(path: str, data: bytes) -> None:
     """Writes a whole file at once, keeping its mode; raises CommandError and leaves what was there."""
@@ -26,6 +28,13 @@ def write_bytes(path: str, data: bytes) -> None:
         with suppress(OSError):
             os.unlink(temporary)
         raise CommandError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def write_report(path: str, text: str) -> None:
+    """Writes what a command has to say; never over source code, which a slip of the command line may name."""
+    if path.endswith(SOURCES) and os.path.exists(path):
+        raise CommandError(f"{path}: is not written: it is source code, and a report would take its place")
+    write_text(path, text)
 
 
 def write_text(path: str, text: str) -> None:

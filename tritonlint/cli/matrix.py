@@ -43,9 +43,9 @@ def command(
         return FAILED
     text = _text(rows, columns, releases, output_format, to_file=output_file is not None)
     if output_file is not None:
-        from tritonlint.cli.files import write_text
+        from tritonlint.cli.files import write_report
 
-        write_text(output_file, text)
+        write_report(output_file, text)
     else:
         click.echo(text, nl=False, color=True)
     return FAILED if failed else 0

@@ -108,9 +108,9 @@ def _write(report: Report, output_format: str, output_file: str | None) -> None:
 
         text = render(report, None if output_file else sys.stdout)
     if output_file is not None:
-        from tritonlint.cli.files import write_text
+        from tritonlint.cli.files import write_report
 
-        write_text(output_file, text)
+        write_report(output_file, text)
     else:
         click.echo(text, nl=False, color=True)
     if report.no_triton:

@@ -24,7 +24,7 @@ from tritonlint.compiler.graph import Graph, GValue, from_function
 from tritonlint.compiler.instructions import sections_of
 from tritonlint.compiler.layout_pipeline import clean_ttir
 from tritonlint.compiler.liveness import Held, held_memory
-from tritonlint.compiler.modelled import modelled_machine, of_the_release, reasons_of, sure_loads
+from tritonlint.compiler.modelled import modelled_machine, of_the_release, reasons_of, sure_loads, walk
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.pass_order import assign_layouts, pipeline_and_finish, pointer_facts
 from tritonlint.compiler.registers import estimate_registers
@@ -37,6 +37,8 @@ from tritonlint.compiler.warp_specialize import added_warps, specialized_loops, 
 from tritonlint.kernel import ir
 
 _KEPT = 96
+# A compile is gone through in seconds up to here; what is larger is an unrolled loop that ran into the tracer's budget.
+_MOST_OPERATIONS = 12_000
 _TMEM_POINTER_BYTES = 4  # tcgen05.alloc writes the address of the columns to shared memory
 
 
@@ -65,6 +67,11 @@ def compiled(
     `shared_lower_bound` is never above the truth.
     """
     row = release if isinstance(release, Release) else release_row(*release)
+    operations = sum(1 for _ in walk(trace.function.body))
+    if operations > _MOST_OPERATIONS:
+        return _unknown(
+            trace, options, f"the kernel has {operations:,} operations, too many to be gone through"
+        )
     try:
         return _compiled(trace, options, target, row)
     except Exception as error:  # the promise is an answer for whatever the kernel looks like
