@@ -69,7 +69,7 @@ def name_fixes(
     context: Context, plan: LaunchPlan, tuning: AutotuneSite, where: str, name: str, instead: str | None
 ) -> tuple[Fix, ...]:
     """Takes a name out of a list of the decorator (which is what releases that ignore it do), or corrects
-    it."""
+    it. Unsafe where the key would be left empty: the kernel is then tuned once, which its author did not want."""
     span = tuning.argument_spans.get(f"{where}:{name}")
     if span is None or plan.kernel.path != context.path:
         return ()
@@ -80,5 +80,6 @@ def name_fixes(
             found.append(Fix(f"{where}: {name} -> {instead}", False, (edit,)))
     edit = fixes.remove_element(context.source, span)
     if edit is not None and instead is None:
-        found.append(Fix(f"{where} without {name}", where == "key", (edit,)))
+        safe = where == "key" and any(other != name for other in tuning.key or ())
+        found.append(Fix(f"{where} without {name}", safe, (edit,)))
     return tuple(found)
