@@ -17,8 +17,11 @@ CERTAINTIES: tuple[Certainty, ...] = ("possible", "likely", "proven")  # rising
 
 @dataclass(frozen=True, slots=True)
 class Edit:
+    """`cell`: of a notebook, its number from 1; `span` then counts inside it."""
+
     span: Span
     text: str
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,11 @@ class Related:
     path: str
     span: Span
     message: str
+    cell: int | None = None
+
+    @property
+    def where(self) -> str:
+        return located(self.path, self.cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +64,13 @@ class Finding:
     help: str | None = None
     fixes: tuple[Fix, ...] = ()
     tags: frozenset[str] = field(default_factory=frozenset)  # "unnecessary" for a dead config
+    cell: int | None = None  # as in Edit; None while the places count in the joined module
+
+    @property
+    def where(self) -> str:
+        return located(self.path, self.cell)
+
+
+def located(path: str, cell: int | None) -> str:
+    """A file, or a cell of a notebook: "a.ipynb:cell 2"."""
+    return path if cell is None else f"{path}:cell {cell}"

@@ -18,6 +18,7 @@ from tritonlint.settings import Resolver, Settings
 
 if TYPE_CHECKING:
     from tritonlint.result_cache import ResultCache
+    from tritonlint.source.text import Cell
     from tritonlint.suppressions import Suppressed
     from tritonlint.targets import Targets
     from tritonlint.trace_store import TraceStore
@@ -45,6 +46,7 @@ class Report:
     triton: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()  # in words with the reason, one for each settings file
     sources: Mapping[str, str] = field(default_factory=dict)  # of files with findings, for excerpts
+    cells: Mapping[str, tuple[Cell, ...]] = field(default_factory=dict)  # of notebooks with findings
     facts: int = 0  # estimates that a fact took the place of
     contradicted: int = 0  # of these, where the fact says otherwise
     wrong_path: bool = False  # a named path is not there or cannot be read
@@ -123,6 +125,7 @@ def lint_paths(
     work: list[Job] = []
     kept: dict[str, FileResult] = {}
     order: list[str] = []
+    notebooks: dict[str, bytes] = {}
     checked: set[Origin] = set()
     for path in discovery.files:
         reason, data = _read(path)
@@ -139,6 +142,8 @@ def lint_paths(
         settings = resolver.for_path(Path(path))
         targets = _targets(chosen, settings, path, gpus, triton)
         order.append(path)
+        if path.endswith(".ipynb"):
+            notebooks[path] = data
         key = ""
         if cache is not None and cache.usable and not settings.facts:
             key = cache.key(path, data, settings, targets, certainty)
@@ -182,6 +187,11 @@ def lint_paths(
         triton=tuple(dict.fromkeys(targets.triton_name for targets in chosen.values())),
         targets=tuple(dict.fromkeys(targets.described() for targets in chosen.values())),
         sources={result.path: result.source for result in done if result.findings},
+        cells={
+            result.path: cells_of(result.path, notebooks[result.path])
+            for result in done
+            if result.path in notebooks and (result.findings or result.suppressed)
+        },
         facts=sum(result.stats.facts for result in done),
         contradicted=sum(result.stats.contradicted for result in done),
         wrong_path=wrong,
@@ -212,6 +222,15 @@ def _text(path: str, data: bytes) -> str:
     from tritonlint.source.text import load
 
     return load(path, data).text
+
+
+def cells_of(path: str, data: bytes) -> tuple[Cell, ...]:
+    """The cells of a notebook; none of any other file."""
+    if not path.endswith(".ipynb"):
+        return ()
+    from tritonlint.source.text import load
+
+    return load(path, data).cells
 
 
 def _targets(

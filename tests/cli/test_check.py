@@ -271,3 +271,39 @@ def test_show_settings_says_where_each_comes_from(folder: Path) -> None:
 def test_show_files(folder: Path) -> None:
     done = tritonlint(".", "--show-files", cwd=folder)
     assert [Path(line).name for line in done.out.splitlines()] == ["broken.py", "clean.py", "duplicate.py"]
+
+
+def _notebook(*cells: str) -> str:
+    first = {"cell_type": "markdown", "source": ["# Triton"]}
+    code = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
+    return json.dumps({"cells": [first, *code], "metadata": {}}, indent=1)
+
+
+def test_a_finding_in_a_notebook_stands_in_its_cell(tmp_path: Path) -> None:
+    head, body = DUPLICATE.split("\n\n\n")
+    (tmp_path / "nb.ipynb").write_text(_notebook(head, body), encoding="utf-8")
+    concise = tritonlint("nb.ipynb", "--output-format", "concise", cwd=tmp_path)
+    assert concise.out.startswith("nb.ipynb:cell 3:4:9: warning TL305 ")
+    assert "--fix mends" not in concise.out
+    assert "1 fix in notebooks to be made by hand: --fix does not write notebooks." in concise.out
+    full = tritonlint("nb.ipynb", cwd=tmp_path)
+    assert "--> nb.ipynb:cell 3:4:9\n" in full.out
+    assert '4 | triton.Config({"BLOCK": 256}, num_warps=4),\n' in full.out
+    assert "see: nb.ipynb:cell 3:3:9: " in full.out
+    (finding,) = tritonlint("nb.ipynb", "--output-format", "json", cwd=tmp_path).json["findings"]
+    assert (finding["path"], finding["cell"]) == ("nb.ipynb", 3)
+    assert finding["range"]["start"] == {"line": 4, "column": 9}
+    (edit,) = finding["fixes"][0]["edits"]
+    assert edit["cell"] == 3 and edit["range"]["start"]["line"] == 4
+    github = tritonlint("nb.ipynb", "--output-format", "github", cwd=tmp_path)
+    assert "::cell 3, line 4: " in github.out
+
+
+def test_fix_leaves_notebooks_alone(tmp_path: Path) -> None:
+    text = _notebook(DUPLICATE)
+    (tmp_path / "nb.ipynb").write_text(text, encoding="utf-8")
+    done = tritonlint("nb.ipynb", "--fix", cwd=tmp_path)
+    assert done.status == 1 and "--fix does not write notebooks" in done.out
+    assert (tmp_path / "nb.ipynb").read_text(encoding="utf-8") == text
+    piped = tritonlint("-", "--fix", "--stdin-filename", "nb.ipynb", cwd=tmp_path, stdin=text)
+    assert piped.status == 2 and piped.out == ""

@@ -28,7 +28,7 @@ def test_cells_are_one_module_with_a_map() -> None:
     )
     (plan,) = read_plans(parse_file(file), H100).plans
     assert plan.launch is not None
-    found = cell_at(file, plan.launch.span.line)
+    found = cell_at(file.cells, plan.launch.span.line)
     assert found is not None
     cell, line = found
     assert (cell.index, cell.id, line) == (3, "c3", 1)

@@ -15,7 +15,8 @@ from tritonlint.cli.main import FAILED, CommandError
 from tritonlint.cli.options import counted
 from tritonlint.cli.progress import Progress
 from tritonlint.finding import SEVERITIES, Finding, Severity
-from tritonlint.lint_many import Report, lint_paths
+from tritonlint.lint_many import Report, cells_of, lint_paths
+from tritonlint.output.cells import in_cells
 from tritonlint.settings import Resolver, Settings
 
 if TYPE_CHECKING:
@@ -31,13 +32,15 @@ def run(options: Options, resolver: Resolver) -> int:
         return _diff(report, options)
     if options.fix or options.unsafe_fixes:
         if options.paths == ("-",):
+            if (options.stdin_filename or "").endswith(".ipynb"):
+                raise CommandError("--fix does not write notebooks")
             return _fix_stdin(report, options)
         report = _fix(report, options, resolver)
     if options.since:
         report = _since(report, options, resolver)
     if options.write_baseline:
         return _write_baseline(report, options.write_baseline)
-    report = _baseline(report, options, resolver)
+    report = in_cells(_baseline(report, options, resolver))
     _write(report, options)
     _annotate(report, options, resolver)
     return status(report, options.fail_on)
@@ -126,6 +129,7 @@ def _lint_stdin(options: Options, resolver: Resolver) -> Report:
         targets=(targets.described(),),
         sources={name: result.source or data.decode("utf-8", "surrogateescape")},
         paths=(name,),
+        cells={name: cells_of(name, data)},
     )
 
 
@@ -168,7 +172,7 @@ def _fix_stdin(report: Report, options: Options) -> int:
 
     found = changes(report, options.unsafe_fixes)
     click.echo(found[0].new if found else next(iter(report.sources.values()), ""), nl=False)
-    click.echo(render(report, "concise", Style()), nl=False, err=True)
+    click.echo(render(in_cells(report), "concise", Style()), nl=False, err=True)
     _write_problems(report)
     return status(report, options.fail_on)
 

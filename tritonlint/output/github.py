@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tritonlint.fingerprint import relative
 from tritonlint.lint_many import Report
+from tritonlint.output.positions import in_words
 
 LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
 
@@ -22,7 +23,7 @@ def render(report: Report) -> str:
             fields["col"] = span.column
             fields["endColumn"] = span.end_column
         given = ",".join(f"{key}={_property(str(value))}" for key, value in fields.items())
-        text = finding.message + (f"\n{finding.help}" if finding.help else "")
+        text = in_words(finding) + (f"\n{finding.help}" if finding.help else "")
         lines.append(f"::{LEVELS[finding.severity]} {given}::{_data(text)}")
     lines += [
         f"::error file={_property(relative(problem.path))}::{_data(problem.message)}"

@@ -6,6 +6,7 @@ import json
 
 from tritonlint.fingerprint import fingerprints, relative
 from tritonlint.lint_many import Report
+from tritonlint.output.positions import in_words
 
 SEVERITIES = {"error": "critical", "warning": "minor", "info": "info"}
 
@@ -14,7 +15,7 @@ def render(report: Report) -> str:
     names = fingerprints(report.findings)
     entries = [
         {
-            "description": f"{finding.code} {finding.message}",
+            "description": f"{finding.code} {in_words(finding)}",
             "check_name": finding.name,
             "fingerprint": name,
             "severity": SEVERITIES[finding.severity],

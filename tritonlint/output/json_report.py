@@ -62,6 +62,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "certainty": finding.certainty,
         "message": finding.message,
         "path": finding.path,
+        **cell_object(finding.cell),
         "range": range_object(finding.span),
         "kernel": finding.kernel,
         "gpus": list(finding.gpus),
@@ -83,7 +84,17 @@ def range_object(span: Span) -> dict[str, Any]:
 
 
 def related_object(related: Related) -> dict[str, Any]:
-    return {"path": related.path, "range": range_object(related.span), "message": related.message}
+    return {
+        "path": related.path,
+        **cell_object(related.cell),
+        "range": range_object(related.span),
+        "message": related.message,
+    }
+
+
+def cell_object(cell: int | None) -> dict[str, int]:
+    """Only in notebooks: the number of the cell, from 1, that the range counts in."""
+    return {} if cell is None else {"cell": cell}
 
 
 def fix_object(fix: Fix) -> dict[str, Any]:
@@ -91,4 +102,4 @@ def fix_object(fix: Fix) -> dict[str, Any]:
 
 
 def edit_object(edit: Edit) -> dict[str, Any]:
-    return {"range": range_object(edit.span), "text": edit.text}
+    return {**cell_object(edit.cell), "range": range_object(edit.span), "text": edit.text}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
+from tritonlint.finding import located
 from tritonlint.fingerprint import relative
 from tritonlint.lint_many import Report
 
@@ -19,7 +20,7 @@ def render(report: Report) -> str:
     root = ElementTree.Element("testsuites", counts)
     suite = ElementTree.SubElement(root, "testsuite", {"name": "tritonlint", **counts})
     for finding in report.findings:
-        place = f"{relative(finding.path)}:{finding.span.line}:{finding.span.column}"
+        place = f"{located(relative(finding.path), finding.cell)}:{finding.span.line}:{finding.span.column}"
         case = ElementTree.SubElement(
             suite,
             "testcase",

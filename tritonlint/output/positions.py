@@ -1,8 +1,16 @@
-"""Columns in the units that other programs count in."""
+"""Places as other programs count them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+
+from tritonlint.finding import Finding
+
+
+def in_words(finding: Finding) -> str:
+    """The message, with the cell for the formats whose places know files only."""
+    cell = f"cell {finding.cell}, line {finding.span.line}: " if finding.cell is not None else ""
+    return cell + finding.message
 
 
 class Columns:

@@ -27,6 +27,9 @@ class Range(_Part):
 
 
 class Edit(_Part):
+    """`cell`, here and elsewhere: of a notebook, the number of the cell, from 1, that the range counts in."""
+
+    cell: int | None = Field(default=None, ge=1)
     range: Range
     text: str
 
@@ -41,6 +44,7 @@ class Fix(_Part):
 
 class Related(_Part):
     path: str
+    cell: int | None = Field(default=None, ge=1)
     range: Range
     message: str
 
@@ -113,6 +117,7 @@ class Finding(_Part):
     certainty: Literal["proven", "likely", "possible"]
     message: str
     path: str
+    cell: int | None = Field(default=None, ge=1)
     range: Range
     kernel: str | None
     gpus: list[str]

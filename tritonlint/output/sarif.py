@@ -8,10 +8,10 @@ from typing import Any
 from urllib.parse import quote
 
 from tritonlint import __version__
-from tritonlint.finding import Finding
+from tritonlint.finding import Finding, Related
 from tritonlint.fingerprint import fingerprints, relative
 from tritonlint.lint_many import Report
-from tritonlint.output.positions import Columns
+from tritonlint.output.positions import Columns, in_words
 from tritonlint.registry import registry
 from tritonlint.rule import Rule
 from tritonlint.span import Span
@@ -92,8 +92,8 @@ def _result(finding: Finding, index: dict[str, int], name: str, columns: Columns
         "ruleId": finding.code,
         "ruleIndex": index[finding.code],
         "level": LEVELS[finding.severity],
-        "message": {"text": finding.message + (f"\n{finding.help}" if finding.help else "")},
-        "locations": [_location(finding.path, finding.span, columns)],
+        "message": {"text": in_words(finding) + (f"\n{finding.help}" if finding.help else "")},
+        "locations": [_location(finding, columns)],
         "partialFingerprints": {FINGERPRINT: name},
         "properties": {
             "certainty": finding.certainty,
@@ -105,10 +105,11 @@ def _result(finding: Finding, index: dict[str, int], name: str, columns: Columns
     }
     if finding.related:
         result["relatedLocations"] = [
-            {**_location(note.path, note.span, columns), "id": number, "message": {"text": note.message}}
+            {**_location(note, columns), "id": number, "message": {"text": note.message}}
             for number, note in enumerate(finding.related, 1)
         ]
-    fixes = [fix for fix in finding.fixes if fix.edits]
+    # A replacement counts in the file's own text, which a cell of a notebook is not.
+    fixes = [fix for fix in finding.fixes if fix.edits and finding.cell is None]
     if fixes:
         result["fixes"] = [
             {
@@ -131,8 +132,9 @@ def _result(finding: Finding, index: dict[str, int], name: str, columns: Columns
     return result
 
 
-def _location(path: str, span: Span, columns: Columns) -> dict[str, Any]:
-    return {"physicalLocation": {"artifactLocation": _artifact(path), "region": _region(path, span, columns)}}
+def _location(place: Finding | Related, columns: Columns) -> dict[str, Any]:
+    region = _region(place.where, place.span, columns)
+    return {"physicalLocation": {"artifactLocation": _artifact(place.path), "region": region}}
 
 
 def _artifact(path: str) -> dict[str, Any]:

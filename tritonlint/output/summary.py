@@ -21,7 +21,8 @@ def summary_lines(report: Report, style: Style) -> list[str]:
         for level in reversed(SEVERITIES)
         if counts[level]
     ]
-    fixable = sum(any(fix.safe for fix in finding.fixes) for finding in report.findings)
+    safe = [finding for finding in report.findings if any(fix.safe for fix in finding.fixes)]
+    fixable = sum(finding.cell is None for finding in safe)
     found = ", ".join(parts) if parts else style.paint("no findings", "green")
     if report.suppressed:
         found += f", {len(report.suppressed):,} suppressed"
@@ -36,6 +37,9 @@ def summary_lines(report: Report, style: Style) -> list[str]:
     if report.facts:
         replaced = f"{counted(report.facts, 'estimate')} replaced by compiled or measured numbers"
         lines.append(f"{replaced}, of which {report.contradicted:,} say otherwise.")
+    if len(safe) > fixable:
+        left = counted(len(safe) - fixable, "fix", "fixes")
+        lines.append(f"{left} in notebooks to be made by hand: --fix does not write notebooks.")
     lines += report.notes
     lines += [f"Checked for {described}." for described in report.targets]
     return lines

@@ -17,7 +17,7 @@ def concise(report: Report, style: Style) -> list[str]:
     """ "path:line:column: severity TL101 message [name]", for editors and grep."""
     lines = []
     for finding in report.findings:
-        place = f"{finding.path}:{finding.span.line}:{finding.span.column}"
+        place = f"{finding.where}:{finding.span.line}:{finding.span.column}"
         level = style.paint(finding.severity, SEVERITY_COLOUR[finding.severity])
         code = style.paint(finding.code, "bold")
         name = style.paint(f"[{finding.name}]", "dim")
@@ -29,7 +29,7 @@ def full(report: Report, style: Style) -> list[str]:
     """Each finding with the source around it, what it rests on, and the help line."""
     lines: list[str] = []
     for finding in report.findings:
-        lines += _block(finding, report.sources.get(finding.path, ""), report, style)
+        lines += _block(finding, report.sources.get(finding.where, ""), report, style)
         lines.append("")
     return lines
 
@@ -43,7 +43,7 @@ def _block(finding: Finding, source: str, report: Report, style: Style) -> list[
     gutter = " " * margin
     bar = style.paint("|", "blue")
     arrow = style.paint("-->", "blue")
-    lines.append(f"{gutter}{arrow} {finding.path}:{finding.span.line}:{finding.span.column}")
+    lines.append(f"{gutter}{arrow} {finding.where}:{finding.span.line}:{finding.span.column}")
     excerpt = excerpt_lines(source, finding.span)
     if excerpt:
         text, carets = excerpt
@@ -55,7 +55,7 @@ def _block(finding: Finding, source: str, report: Report, style: Style) -> list[
         ]
     equals = style.paint("=", "blue")
     for note in finding.related:
-        place = f"{note.path}:{note.span.line}:{note.span.column}"
+        place = f"{note.where}:{note.span.line}:{note.span.column}"
         lines.append(f"{gutter} {equals} {style.paint('see', 'bold')}: {place}: {one_line(note.message)}")
     known = facts_line(finding)
     if known:

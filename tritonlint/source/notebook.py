@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -48,9 +49,9 @@ def join_cells(file: SourceFile) -> SourceFile:
     return replace(file, text="\n".join(lines) + "\n" if lines else "", kind="notebook", cells=tuple(found))
 
 
-def cell_at(file: SourceFile, line: int) -> tuple[Cell, int] | None:
+def cell_at(cells: Sequence[Cell], line: int) -> tuple[Cell, int] | None:
     """The cell that gave a line of the joined text, and the line inside the cell (from 1)."""
-    for cell in file.cells:
+    for cell in cells:
         if cell.first_line <= line <= cell.last_line:
             return cell, line - cell.first_line + 1
     return None
