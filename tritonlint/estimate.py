@@ -5,6 +5,7 @@ Estimator().estimate(job_of({"file": "gemm.py", "kernel": "gemm", "gpu": "h100",
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from tritonlint.kernel.ir import Trace
 from tritonlint.launch_model import Launch, known_grid, known_options
 from tritonlint.settings import Resolver, SettingsError, near
 from tritonlint.source.sites import Candidate, LaunchPlan
-from tritonlint.source.values import Known
+from tritonlint.source.values import DType, Known
 from tritonlint.targets import Targets, choose
 
 __all__ = ["Estimate", "Estimator", "Job", "JobError", "TimePart", "WavesPart", "job_of"]
@@ -67,7 +68,8 @@ class Estimator:
         self, work: FileWork, targets: Targets, job: Job
     ) -> tuple[tuple[str, ...], Estimate | None]:
         launch = self._launch(work, targets, job)
-        _, estimate, why = work.model.estimate_launch(launch, targets.gpus[0], job.model)
+        trace, estimate, why = work.model.estimate_launch(launch, targets.gpus[0], job.model)
+        _check_kinds(job, trace)
         return why, estimate
 
     def _choose(self, job: Job) -> Targets:
@@ -192,9 +194,28 @@ def _options(job: Job, first: Candidate | None, gpu: GpuProfile, targets: Target
     )
     if options.num_warps < 1 or options.num_warps & (options.num_warps - 1):
         raise JobError(f"num_warps: a power of two is needed, not {options.num_warps}")
+    if options.num_stages < 0:
+        raise JobError(f"num_stages: 0 or more is needed, not {options.num_stages}")
     if options.num_ctas < 1:
         raise JobError(f"num_ctas: 1 or more is needed, not {options.num_ctas}")
+    if options.num_ctas & (options.num_ctas - 1) and targets.triton >= (3, 0):  # earlier ones compile it
+        raise JobError(f"num_ctas: a power of two is needed, not {options.num_ctas}")
+    if options.maxnreg is not None and options.maxnreg < 1:
+        raise JobError(f"maxnreg: 1 or more is needed, not {options.maxnreg}")
     return options
+
+
+def _check_kinds(job: Job, trace: Trace) -> None:
+    """Raises JobError where the kernel needs a number and the job gives text, a dtype or None. Kinds are not
+    declared: what stops the trace at a line that names the constant tells."""
+    for name, value in job.constants.items():
+        if not (value is None or isinstance(value, str | DType)):
+            continue
+        shown = value.name if isinstance(value, DType) else repr(value)
+        blamed = re.compile(rf"\b{type(value).__name__}\b|not {re.escape(repr(value))}")
+        for gap in trace.gaps:
+            if blamed.search(gap.reason) and re.search(rf"\b{re.escape(name)}\b", gap.construct):
+                raise JobError(f"{name}: {shown} is of the wrong kind for line {gap.line}: {gap.construct}")
 
 
 def estimate_line(estimator: Estimator, line: str) -> dict[str, Any]:

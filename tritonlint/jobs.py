@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ DTYPES = frozenset(
         "i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
     )
 )  # fmt: skip
+MOST_PROGRAMS = 2**31 - 1  # of a launch; more, and nothing runs
 _TYPE = re.compile(r"\**(k?)([a-z0-9]+)|tensordesc<.+>|constexpr")
 FIELDS = (
     "file", "kernel", "types", "constants", "divisible_by_16", "num_warps", "num_stages", "num_ctas",
@@ -133,4 +135,10 @@ def _grid(value: Any) -> tuple[int, ...] | None:
         isinstance(entry, int) and not isinstance(entry, bool) for entry in entries
     ):
         raise JobError("grid: one to three whole numbers are needed")
+    if min(entries) < 1:
+        raise JobError(f"grid: numbers from 1 on are needed, not {min(entries)}")
+    if math.prod(entries) > MOST_PROGRAMS:
+        raise JobError(
+            f"grid: {math.prod(entries):,} programs are more than a launch can have, {MOST_PROGRAMS:,}"
+        )
     return tuple(entries)

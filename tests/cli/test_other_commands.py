@@ -92,6 +92,13 @@ def test_text_shows_steps_and_where_the_textbook_differs(folder: Path) -> None:
         (["gemm.py::gemm", "--gpu", "t4", "--set", "BLOK_M=1"], "did you mean BLOCK_M"),
         (["gemm.py::gemm", "--gpu", "t4", "--type", "a_ptr=half"], '"*fp16", "i32"'),
         (["gemm.py::gemm", "--gpu", "t4", "--num-warps", "3"], "a power of two"),
+        (["gemm.py::gemm", "--gpu", "t4", "--num-stages", "-1"], "num_stages: 0 or more"),
+        (["gemm.py::gemm", "--gpu", "h100", "--num-ctas", "3"], "num_ctas: a power of two"),
+        (["gemm.py::gemm", "--gpu", "t4", "--maxnreg", "0"], "maxnreg: 1 or more"),
+        (["gemm.py::gemm", "--gpu", "t4", "--grid", "0"], "grid: numbers from 1 on"),
+        (["gemm.py::gemm", "--gpu", "t4", "--grid", "70000,70000"], "more than a launch can have"),
+        (["gemm.py::gemm", "--gpu", "t4", "--set", "BLOCK_M=abc"], "BLOCK_M: 'abc' is of the wrong kind"),
+        (["gemm.py::gemm", "--gpu", "t4", "--set", "BLOCK_M=null"], "BLOCK_M: None is of the wrong kind"),
         (["gemm.py::gemm", "--gpu", "t4", "--grid", "1,2,3,4"], "one to three"),
         (["add.py::add", "--gpu", "t4"], "BLOCK not given"),
     ],
@@ -113,12 +120,16 @@ def test_a_batch_answers_in_order_and_never_stops(folder: Path, jobs: str) -> No
         json.dumps({**good, "constants": {"BLOCK": 1000}}),
         json.dumps({**good, "num_warps": "four"}),
         json.dumps({**good, "num_warps": 8}),
+        json.dumps({**good, "grid": [0]}),
+        json.dumps({**good, "maxnreg": 0}),
+        json.dumps({**good, "num_stages": -1}),
+        json.dumps({**good, "constants": {"BLOCK": "abc"}}),
     ]
     (folder / "jobs.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     done = tritonlint("estimate", "--batch", "jobs.jsonl", "--jobs", jobs, cwd=folder)
     answers = [json.loads(line) for line in done.out.splitlines()]
     assert done.status == 0 and len(answers) == len(lines)
-    assert ["error" in answer for answer in answers] == [False, True, True, True, True, True, False]
+    assert ["error" in answer for answer in answers] == [False, *5 * [True], False, *4 * [True]]
     assert answers[0]["threads"] == 128 and answers[6]["threads"] == 256
     assert set(answers[0]) == FIELDS
 
