@@ -68,10 +68,31 @@ class FileResult:
 
 
 def relevant(path: str, data: bytes) -> bool:
-    """Can a file hold anything of interest? The cheap question, asked before anything is parsed."""
+    """Can a file hold anything of interest? The cheap question, asked before anything is parsed.
+
+    A notebook or a tuned file by its name that is no JSON is of interest: what was cut off may have held anything.
+    """
     if path.endswith(".json"):
-        return b"num_warps" in data
-    return b"triton" in data
+        return b"num_warps" in data or (_named_tuned(path) and not _is_json(data))
+    return b"triton" in data or (path.endswith(".ipynb") and bool(data.strip()) and not _is_json(data))
+
+
+def _named_tuned(path: str) -> bool:
+    if "device_name=" not in path:
+        return False
+    from tritonlint.source.tuned import is_tuned_name  # imports the reader, which most files do not need
+
+    return is_tuned_name(path)
+
+
+def _is_json(data: bytes) -> bool:
+    import json
+
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def lint_source(

@@ -307,3 +307,15 @@ def test_fix_leaves_notebooks_alone(tmp_path: Path) -> None:
     assert (tmp_path / "nb.ipynb").read_text(encoding="utf-8") == text
     piped = tritonlint("-", "--fix", "--stdin-filename", "nb.ipynb", cwd=tmp_path, stdin=text)
     assert piped.status == 2 and piped.out == ""
+
+
+@pytest.mark.parametrize("name", ["E=1,N=1,device_name=NVIDIA_A100.json", "cut.ipynb"])
+def test_a_file_that_is_no_json_is_said_by_its_name(name: str, tmp_path: Path) -> None:
+    """Nothing in what is left of it speaks of Triton; a JSON file of another name is none of our business."""
+    for other in (name, "package.json"):
+        (tmp_path / other).write_text('{"cells": [1,', encoding="utf-8")
+    done = tritonlint(".", "--output-format", "json", cwd=tmp_path)
+    assert [(f["code"], Path(f["path"]).name) for f in done.json["findings"]] == [("TL901", name)]
+    for text in ('{"cells": []}', "{}"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        assert tritonlint(name, cwd=tmp_path).status == 0

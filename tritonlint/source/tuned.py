@@ -78,10 +78,9 @@ class _Broken(Exception):
 
 def read_tuned(file: SourceFile) -> TunedFile | None:
     """The entries of a JSON file of tuned configs; None where it holds none. Never raises: a broken file is a problem."""
-    if '"num_' not in file.text:
+    if '"num_' not in file.text and not is_tuned_name(file.path):
         return None
-    name = PurePath(file.path.replace("\\", "/")).name.removesuffix(".json")
-    fields = {match["name"]: match["value"] for match in _FIELD.finditer(name)}
+    fields = _fields(file.path)
     reader = _JsonReader(file.text)
     try:
         reader.document()
@@ -99,6 +98,16 @@ def read_tuned(file: SourceFile) -> TunedFile | None:
         reader.version,
         file.problems,
     )
+
+
+def is_tuned_name(path: str) -> bool:
+    """Whether the name alone says that a JSON file is one of tuned configs: it names a device."""
+    return path.endswith(".json") and bool(_fields(path).get("device_name"))
+
+
+def _fields(path: str) -> dict[str, str]:
+    name = PurePath(path.replace("\\", "/")).name.removesuffix(".json")
+    return {match["name"]: match["value"] for match in _FIELD.finditer(name)}
 
 
 def _family(fields: Mapping[str, str]) -> str:
