@@ -44,7 +44,8 @@ class Targets:
     def described(self) -> str:
         """ "a100, h100, rtx4090 (default), Triton 3.9 (installed)"."""
         names = ", ".join(gpu.name for gpu in self.gpus)
-        return f"{names} ({self.gpus_why}), Triton {self.triton_name} ({self.triton_why})"
+        why = self.triton_why + _judged_as(self.triton)
+        return f"{names} ({self.gpus_why}), Triton {self.triton_name} ({why})"
 
 
 def choose(
@@ -134,6 +135,18 @@ def _release(settings: Settings, root: Path, triton: str | None) -> tuple[tuple[
     from tritonlint.compiler.releases import newest
 
     return newest().version, "newest known"
+
+
+def _judged_as(triton: tuple[int, int]) -> str:
+    """What the summary adds where a release is not modelled itself."""
+    from tritonlint.compiler.releases import newest, release, releases
+
+    if release(*triton).known:
+        return ""
+    row = max(row.version for row in releases() if row.version <= triton)
+    name = f"{row[0]}.{row[1]}"
+    what = f"newer than {name}, the newest known" if row == newest().version else "not known"
+    return f"; {what}: judged as {name}, findings on memory are possible only"
 
 
 def project_root(folder: Path) -> Path:
