@@ -194,3 +194,20 @@ def test_an_estimate_takes_sizes_and_grid_from_the_launch_in_the_file() -> None:
         "estimate", "examples/gemm.py::gemm", "--gpu", "rtx3070", *sets, "--set", "M=1024", cwd=root
     )
     assert "the grid is not known" in other.out
+
+
+def test_what_tritonlint_wrote_is_no_tuned_file(tmp_path: Path) -> None:
+    """A baseline and reports quote configs; none of them is a file of configs."""
+    twice = TUNED.replace('"BLOCK_N": 256', '"BLOCK_N": 128').replace(
+        "num_warps=8, num_stages=4", "num_warps=4"
+    )
+    (tmp_path / "gemm.py").write_text(twice, encoding="utf-8")
+    tritonlint("gemm.py", "--write-baseline", "base.json", cwd=tmp_path)
+    for name in ("json", "sarif"):
+        tritonlint("gemm.py", "--output-format", name, "--output-file", f"{name}.json", cwd=tmp_path)
+    listed = tritonlint("configs", "gemm.py", "--output-format", "json", cwd=tmp_path)
+    (tmp_path / "sites.json").write_text(listed.out, encoding="utf-8")
+    for name in ("base", "json", "sarif", "sites"):
+        assert '"num_warps"' in (tmp_path / f"{name}.json").read_text(encoding="utf-8")
+    again = tritonlint("configs", ".", "--output-format", "json", cwd=tmp_path)
+    assert {site["path"] for site in again.json["sites"]} == {"./gemm.py"}

@@ -83,12 +83,12 @@ def read_tuned(file: SourceFile) -> TunedFile | None:
     fields = _fields(file.path)
     reader = _JsonReader(file.text)
     try:
-        reader.document()
+        document = reader.document()
     except _Broken as error:
         where = reader.place(error.offset)
         problem = Problem("syntax", str(error), file.path, Span(where[0], where[1], where[0], where[1]))
         return TunedFile(file.path, "", fields, (), None, (*file.problems, problem))
-    if not reader.entries:
+    if not reader.entries or _is_own_output(document):
         return None
     return TunedFile(
         file.path,
@@ -98,6 +98,14 @@ def read_tuned(file: SourceFile) -> TunedFile | None:
         reader.version,
         file.problems,
     )
+
+
+def _is_own_output(document: Any) -> bool:
+    """A baseline or a report (also as SARIF) of tritonlint, or the sites of `configs`: they quote configs of others."""
+    if not isinstance(document, dict):
+        return False
+    keys = document.keys()
+    return {"tritonlint", "findings"} <= keys or {"runs", "version"} <= keys or keys == {"sites"}
 
 
 def is_tuned_name(path: str) -> bool:
@@ -141,10 +149,11 @@ class _JsonReader:
     def span(self, start: int, end: int) -> Span:
         return Span(*self.place(start), *self.place(end))
 
-    def document(self) -> None:
-        self._value((), None, 0)
+    def document(self) -> Any:
+        value, _, _ = self._value((), None, 0)
         if self.text[self.at :].strip():
             raise _Broken("more text after the end of the JSON value", self.at)
+        return value
 
     def _token(self) -> tuple[str, str, int, int]:
         match = _TOKEN.match(self.text, self.at)
