@@ -84,7 +84,6 @@ def test_a_named_path_that_is_not_there_is_status_2_and_the_rest_is_linted(folde
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "no command"),
         (("check",), "no path given"),
         (("clean.py", "--gpu", "h10"), "unknown GPU 'h10'; near: h100"),
         (("clean.py", "--triton", "1.0"), "unknown Triton release '1.0'"),
@@ -106,10 +105,15 @@ def test_wrong_arguments_are_one_line_and_status_2(
 ) -> None:
     done = tritonlint(*arguments, cwd=folder)
     assert done.status == 2, done.out + done.err
-    if arguments:
-        assert said.lower() in done.err.lower()
-        assert "Traceback" not in done.err
-        assert not (folder / "b.json").exists()
+    assert said.lower() in done.err.lower()
+    assert "Traceback" not in done.err
+    assert not (folder / "b.json").exists()
+
+
+def test_without_arguments_the_help_is_shown_and_status_2(folder: Path) -> None:
+    done = tritonlint(cwd=folder)
+    assert (done.status, done.out) == (2, "")
+    assert done.err == tritonlint("--help", cwd=folder).out
 
 
 def test_wrong_settings_are_one_line_and_status_2(folder: Path) -> None:

@@ -178,6 +178,20 @@ def test_rules_explain_themselves(folder: Path) -> None:
     assert wrong.status == 2 and "did you mean " in wrong.err and "TL101" in wrong.err
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("shared-memory", "unknown rule 'shared-memory'; did you mean shared-memory-exceeded"),
+        ("TL1", "TL1 is no single rule; it stands for TL101, TL102, "),
+        ("nope", "unknown rule 'nope'; `tritonlint rule` lists the known ones"),
+        ("", "unknown rule ''; `tritonlint rule` lists the known ones"),
+    ],
+)
+def test_a_name_that_is_no_rule(folder: Path, name: str, said: str) -> None:
+    done = tritonlint("rule", name, cwd=folder)
+    assert done.status == 2 and said in done.err and done.err.count("\n") == 1
+
+
 def test_an_estimate_takes_sizes_and_grid_from_the_launch_in_the_file() -> None:
     """The launch that the file assumes, under one of the configs of its list, named by --set."""
     root = Path(__file__).parents[2]

@@ -83,6 +83,9 @@ def run(arguments: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    if not arguments:  # releases of click differ in what they do then
+        click.echo(cli.get_help(click.Context(cli, info_name="tritonlint", **cli.context_settings)), err=True)
+        return FAILED
     try:
         result: Any = cli.main(args=list(arguments), prog_name="tritonlint", standalone_mode=False)
         sys.stdout.flush()

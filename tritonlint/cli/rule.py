@@ -25,7 +25,6 @@ def command(name: str | None, output_format: str) -> int:
     """
     from tritonlint.registry import registry
     from tritonlint.rule_text import markdown, rule_object
-    from tritonlint.settings import near
 
     known = registry()
     for problem in known.problems:
@@ -35,7 +34,7 @@ def command(name: str | None, output_format: str) -> int:
     else:
         rule = known.find(name)
         if rule is None:
-            raise CommandError(f"unknown rule {name!r}{near(name, known.names)}")
+            raise CommandError(_unknown(name, known.rules))
         rules = (rule,)
     if output_format == "json":
         objects = [rule_object(rule) for rule in rules]
@@ -50,6 +49,18 @@ def command(name: str | None, output_format: str) -> int:
         text = "\n".join(plain(markdown(rules[0]).splitlines(), style_for(sys.stdout)))
     click.echo(text)
     return 0
+
+
+def _unknown(name: str, rules: tuple[Rule, ...]) -> str:
+    """What to say of a name that is no rule's: the rules of a family, else those with near names."""
+    from tritonlint.settings import near
+
+    prefix = name.strip().upper()
+    family = [rule.code for rule in rules if rule.code.startswith(prefix)]
+    if family and len(prefix) > 2:
+        return f"{prefix} is no single rule; it stands for {', '.join(family)}"
+    hint = near(name, [*(rule.code for rule in rules), *(rule.name for rule in rules)])
+    return f"unknown rule {name!r}" + (hint or "; `tritonlint rule` lists the known ones")
 
 
 def plain(lines: list[str], style: Any) -> list[str]:
