@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 PARALLEL_BYTES = 400_000  # of relevant files: below that a worker costs more to start than it saves
 PARALLEL_FILES = 4
 Origin = tuple[Path | None, tuple[int, ...]]  # of settings
+_NAMES = 5  # of named paths that were not read, in the summary
 _LARGE = 1_000_000  # from here on the limit of the reader is asked for
 
 
@@ -195,8 +196,18 @@ def lint_paths(
         facts=sum(result.stats.facts for result in done),
         contradicted=sum(result.stats.contradicted for result in done),
         wrong_path=wrong,
+        notes=_named_but_skipped(skipped, named),
         seconds=time.perf_counter() - start,
     )
+
+
+def _named_but_skipped(skipped: Sequence[Skipped], named: Collection[str]) -> tuple[str, ...]:
+    """One line for what was asked for by name and not read; hooks may name many such files."""
+    asked = [f"{entry.path} ({entry.reason})" for entry in skipped if os.path.normpath(entry.path) in named]
+    if not asked:
+        return ()
+    more = f" and {len(asked) - _NAMES} more" if len(asked) > _NAMES else ""
+    return (f"Not read, though named: {', '.join(asked[:_NAMES])}{more}.",)
 
 
 def _read(path: str) -> tuple[str, bytes | None]:

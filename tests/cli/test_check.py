@@ -323,3 +323,19 @@ def test_a_file_that_is_no_json_is_said_by_its_name(name: str, tmp_path: Path) -
     for text in ('{"cells": []}', "{}"):
         (tmp_path / name).write_text(text, encoding="utf-8")
         assert tritonlint(name, cwd=tmp_path).status == 0
+
+
+def test_a_named_path_that_is_not_read_is_named_with_the_reason(folder: Path) -> None:
+    (folder / "tritonlint.toml").write_text('exclude = ["broken.py"]\n', encoding="utf-8")
+    with open(folder / "large.py", "wb") as file:
+        file.truncate(17 * 1024 * 1024)
+    done = tritonlint("broken.py", "large.py", cwd=folder)
+    assert done.status == 0
+    line = "Not read, though named: broken.py (excluded by settings), large.py (larger than 16 MB).\n"
+    assert line in done.out
+    assert "though named" not in tritonlint(".", cwd=folder).out
+    for number in range(5):
+        (folder / f"f{number}").mkdir()
+        (folder / f"f{number}" / "broken.py").write_text(BROKEN, encoding="utf-8")
+    many = [f"f{number}/broken.py" for number in range(5)]
+    assert " and 1 more.\n" in tritonlint("./broken.py", *many, cwd=folder).out
