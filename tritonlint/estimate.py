@@ -212,7 +212,8 @@ def _check_kinds(job: Job, trace: Trace) -> None:
         if not (value is None or isinstance(value, str | DType)):
             continue
         shown = value.name if isinstance(value, DType) else repr(value)
-        blamed = re.compile(rf"\b{type(value).__name__}\b|not {re.escape(repr(value))}")
+        given = re.escape(repr(value))
+        blamed = re.compile(rf"\b{type(value).__name__}\b|not {given}|{given} where a type is needed")
         for gap in trace.gaps:
             if blamed.search(gap.reason) and re.search(rf"\b{re.escape(name)}\b", gap.construct):
                 raise JobError(f"{name}: {shown} is of the wrong kind for line {gap.line}: {gap.construct}")

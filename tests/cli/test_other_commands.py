@@ -134,6 +134,40 @@ def test_a_batch_answers_in_order_and_never_stops(folder: Path, jobs: str) -> No
     assert set(answers[0]) == FIELDS
 
 
+@pytest.mark.parametrize(
+    ("constants", "error"),
+    [
+        ({}, ""),
+        ({"ACT": None, "DT": "bf16", "BIAS": 1.5, "SHAPE": None}, ""),
+        ({"BIAS": "q"}, "BIAS: 'q' is of the wrong kind for line 9: v += BIAS"),
+        ({"DT": "nonsense"}, "DT: 'nonsense' is of the wrong kind for line 5: "),
+        ({"BLOCK": "fp16"}, "BLOCK: fp16 is of the wrong kind for line 4: "),
+    ],
+)
+def test_constants_are_of_any_kind_that_the_kernel_takes(
+    tmp_path: Path, constants: dict[str, object], error: str
+) -> None:
+    (tmp_path / "k.py").write_text(
+        """\
+import triton, triton.language as tl
+@triton.jit
+def k(x, y, n, BLOCK: tl.constexpr, ACT: tl.constexpr, DT: tl.constexpr, BIAS: tl.constexpr, SHAPE: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + at, mask=at < n).to(DT)
+    if ACT == "relu":
+        v = tl.maximum(v, 0.0)
+    if BIAS is not None:
+        v += BIAS
+    tl.store(y + at, v, mask=at < n)
+""",
+        encoding="utf-8",
+    )
+    given = {"BLOCK": 1024, "ACT": "relu", "DT": "fp32", "BIAS": None, "SHAPE": [1, 2], **constants}
+    job = {"file": "k.py", "kernel": "k", "gpu": "h100", "constants": given}
+    answer = tritonlint("estimate", "--batch", "-", cwd=tmp_path, stdin=json.dumps(job)).json
+    assert answer["error"].startswith(error) if error else answer["shared_exact"], answer
+
+
 def test_configs_lists_what_lists_and_launches_resolve_to(folder: Path) -> None:
     done = tritonlint("configs", "gemm.py", "--output-format", "json", cwd=folder)
     (site,) = done.json["sites"]
