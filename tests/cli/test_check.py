@@ -301,6 +301,9 @@ def test_a_finding_in_a_notebook_stands_in_its_cell(tmp_path: Path) -> None:
     assert edit["cell"] == 3 and edit["range"]["start"]["line"] == 4
     github = tritonlint("nb.ipynb", "--output-format", "github", cwd=tmp_path)
     assert "::cell 3, line 4: " in github.out
+    (result,) = tritonlint("nb.ipynb", "--output-format", "sarif", cwd=tmp_path).json["runs"][0]["results"]
+    assert result["message"]["text"].startswith("cell 3, line 4: ") and "fixes" not in result
+    assert result["relatedLocations"][0]["message"]["text"].startswith("cell 3, line 3: ")
 
 
 def test_fix_leaves_notebooks_alone(tmp_path: Path) -> None:

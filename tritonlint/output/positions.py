@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tritonlint.finding import Finding
+from tritonlint.finding import Finding, Related
 
 
-def in_words(finding: Finding) -> str:
+def in_words(said: Finding | Related) -> str:
     """The message, with the cell for the formats whose places know files only."""
-    cell = f"cell {finding.cell}, line {finding.span.line}: " if finding.cell is not None else ""
-    return cell + finding.message
+    cell = f"cell {said.cell}, line {said.span.line}: " if said.cell is not None else ""
+    return cell + said.message
 
 
 class Columns:

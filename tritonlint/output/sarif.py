@@ -105,7 +105,7 @@ def _result(finding: Finding, index: dict[str, int], name: str, columns: Columns
     }
     if finding.related:
         result["relatedLocations"] = [
-            {**_location(note, columns), "id": number, "message": {"text": note.message}}
+            {**_location(note, columns), "id": number, "message": {"text": in_words(note)}}
             for number, note in enumerate(finding.related, 1)
         ]
     # A replacement counts in the file's own text, which a cell of a notebook is not.
