@@ -57,7 +57,7 @@ def test_an_entry_of_the_cache_holds_for_the_launch_with_its_tiles(tmp_path: Pat
         {"num_stages": 2},
         {"num_ctas": 2},
         {"line": LINE + 5},
-        {"file": "/work/other.py"},
+        {"file": "/project/other.py"},
         {"block": 256},
     ],
     ids=str,

@@ -24,7 +24,7 @@ def test_the_text_of_a_kernel(names: bool) -> None:
     )
     assert {(kind, divisible) for _, kind, divisible in text.arguments} == {("*fp32", True), ("i32", True)}
     assert text.shapes == {"64"}
-    assert (text.file, text.line) == ("/work/add.py", LINE)
+    assert (text.file, text.line) == ("/project/add.py", LINE)
     assert read_ttir("module {}") is None
 
 
@@ -69,7 +69,7 @@ def test_logs_of_tritonparse(tmp_path: Path, name: str) -> None:
         (fact,) = read_facts([str(path)]).of("add")
         assert fact.constants == {"BLOCK": 128}
         assert (fact.numbers.shared_bytes, fact.numbers.registers, fact.rung) == (2048, None, "compiled")
-        assert (fact.file, fact.line) == ("/work/add.py", LINE)
+        assert (fact.file, fact.line) == ("/project/add.py", LINE)
 
 
 def test_raw_pages_of_nsight_compute(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.samples import ADD
 LINE = ADD.splitlines().index("@triton.jit") + 1
 
 
-def add_ttir(block: int = 128, line: int = LINE, file: str = "/work/add.py", names: bool = True) -> str:
+def add_ttir(block: int = 128, line: int = LINE, file: str = "/project/add.py", names: bool = True) -> str:
     """The text of samples.ADD as Triton prints it; older releases give the arguments no names."""
     tile = f"tensor<{block}x"
     a = [f'"{name}"(#loc)' if names else "#loc" for name in ("x_ptr", "y_ptr", "out_ptr", "n")]
@@ -85,7 +85,7 @@ def parsed_line(constants: dict[str, Any] | None = None, **changes: Any) -> str:
             "file_path": {"add.cubin": "/nowhere/add.cubin"},
             "file_content": {"add.ttir": add_ttir()},
             "python_source": {
-                "file_path": "/work/add.py",
+                "file_path": "/project/add.py",
                 "start_line": LINE,
                 "code": "\n".join(ADD.splitlines()[LINE - 1 :]),
             },
