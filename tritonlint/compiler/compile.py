@@ -67,7 +67,7 @@ def compiled(
     `shared_lower_bound` is never above the truth.
     """
     row = release if isinstance(release, Release) else release_row(*release)
-    operations = sum(1 for _ in walk(trace.function.body))
+    operations = len(walk(trace.function.body))
     if operations > _MOST_OPERATIONS:
         return _unknown(
             trace, options, f"the kernel has {operations:,} operations, too many to be gone through"

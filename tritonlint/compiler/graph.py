@@ -136,6 +136,21 @@ class GValue:
         """A fresh value of the same type in another encoding."""
         return GValue(self.type, encoding, name=self.name)
 
+    def copy(self) -> GValue:
+        """A fresh value that differs in nothing but its uses and its place."""
+        made = GValue.__new__(GValue)  # past __init__, since graphs are copied for every config
+        made.type = self.type
+        made.encoding = self.encoding
+        made.memory = self.memory
+        made.is_tensor = self.is_tensor
+        made.mutable = self.mutable
+        made.alloc_shape = self.alloc_shape
+        made.name = self.name
+        made.op = made.block = None
+        made.index = 0
+        made.uses = {}
+        return made
+
     def __repr__(self) -> str:
         shape = "x".join(map(str, self.shape))
         place = f"@{self.memory}" if self.memory else ""
@@ -304,13 +319,13 @@ class GOp:
             uses[copy] = uses.get(copy, 0) + 1
         copy.results = results = []
         for old in self.results:
-            new = mapping[old] = _copy_value(old)
+            new = mapping[old] = old.copy()
             new.op = copy
             new.index = old.index
             results.append(new)
         copy.blocks = []
         for block in self.blocks:
-            args = [_copy_value(arg) for arg in block.args]
+            args = [arg.copy() for arg in block.args]
             for old, new in zip(block.args, args, strict=True):
                 mapping[old] = new
             new_block = copy.add_block(args)
@@ -552,21 +567,6 @@ def _copy_ops(source: ir.Block, target: GBlock, mapping: dict[int, GValue], grap
         for block in op.blocks:
             new_block = copy.add_block(_block_args(block, mapping))
             _copy_ops(block, new_block, mapping, graph)
-
-
-def _copy_value(value: GValue) -> GValue:
-    copy = GValue.__new__(GValue)
-    copy.type = value.type
-    copy.encoding = value.encoding
-    copy.memory = value.memory
-    copy.is_tensor = value.is_tensor
-    copy.mutable = value.mutable
-    copy.alloc_shape = value.alloc_shape
-    copy.name = value.name
-    copy.op = copy.block = None
-    copy.index = 0
-    copy.uses = {}
-    return copy
 
 
 def _collect(blocks: list[GBlock], found: list[GOp]) -> None:

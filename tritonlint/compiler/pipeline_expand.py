@@ -171,7 +171,7 @@ class _Expander:
             for index in range(used - made):
                 inits.append(self._version(value, self.last - used + index))
                 slots[(value, used - made - index)] = len(inits) - 1
-        results = [_like(value) for value in inits]
+        results = [value.copy() for value in inits]
         for old, new in zip(loop.results, results, strict=False):
             new.type, new.encoding = old.type, old.encoding
         fresh = GOp(
@@ -182,7 +182,7 @@ class _Expander:
             line=loop.line,
             path=loop.path,
         )
-        fresh.add_block([_like(body.args[0]), *(_like(value) for value in results)])
+        fresh.add_block([body.args[0].copy(), *(value.copy() for value in results)])
         return fresh, slots
 
     def _kernel(
@@ -213,7 +213,7 @@ class _Expander:
                     inside = (block.args[0], loop.operands[1])
                     condition = GOp("arith.cmpi", inside, [GValue(_BOOL)], {"predicate": "slt"})
                     chosen = GOp(
-                        "arith.select", (condition.result, source, block.args[position + 1]), [_like(source)]
+                        "arith.select", (condition.result, source, block.args[position + 1]), [source.copy()]
                     )
                     ops += (condition, chosen)
                     source = chosen.result
@@ -232,7 +232,7 @@ class _Expander:
         block = fresh.body
         condition = GOp("arith.cmpi", fresh.operands[:2], [GValue(_BOOL)], {"predicate": "slt"})
         condition.line, condition.path = fresh.line, fresh.path
-        after = [_like(result) for result in fresh.results]
+        after = [result.copy() for result in fresh.results]
         guard = GOp("scf.if", (condition.result,), after, line=fresh.line, path=fresh.path)
         for old, new in zip(fresh.results, after, strict=True):
             old.replace_all_uses(new)
@@ -240,7 +240,7 @@ class _Expander:
         mapping: dict[GValue, GValue] = dict(zip(block.args[1:], fresh.results, strict=True))
         mapping[block.args[0]] = fresh.operands[1]
         upper = GOp(
-            "arith.subi", fresh.operands[1:3], [_like(fresh.operands[1])], line=fresh.line, path=fresh.path
+            "arith.subi", fresh.operands[1:3], [fresh.operands[1].copy()], line=fresh.line, path=fresh.path
         )
         fresh.set_operand(1, upper.insert_before(fresh).result)
         stage = dict(self.kernel)
@@ -250,7 +250,7 @@ class _Expander:
             else:
                 # What an earlier stage would have made is not needed any more.
                 for result in op.results:
-                    nothing = GOp("ub.poison", (), [_like(result)]).append_to(then)
+                    nothing = GOp("ub.poison", (), [result.copy()]).append_to(then)
                     mapping[result] = nothing.result
         yielded = [mapping.get(value, value) for value in block.terminator.operands]
         GOp("scf.yield", yielded).append_to(then)
@@ -291,14 +291,3 @@ class _Expander:
             return mapping.get(value, value)
         slot = slots.get((value, stage - made))
         return mapping.get(value, value) if slot is None else block.args[slot + 1]
-
-
-def _like(value: GValue) -> GValue:
-    return GValue(
-        value.type,
-        value.encoding,
-        memory=value.memory,
-        mutable=value.mutable,
-        alloc_shape=value.alloc_shape,
-        name=value.name,
-    )

@@ -194,16 +194,7 @@ def _thread(wait: GOp, values: list[GValue]) -> None:
         if value in known:
             continue
         wait.add_operand(value)
-        passed = wait.add_result(
-            GValue(
-                value.type,
-                value.encoding,
-                memory=value.memory,
-                mutable=value.mutable,
-                alloc_shape=value.alloc_shape,
-                name=value.name,
-            )
-        )
+        passed = wait.add_result(value.copy())
         if value.memory == "shared":
             continue
         for user in value.users():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -60,13 +61,7 @@ def _fact(path: Path, kernel: str) -> Fact:
         text = read_ttir(path.with_suffix(".ttir").read_text(encoding="utf-8"))
     return Fact(
         kernel=kernel,
-        numbers=Numbers(
-            shared_bytes=metadata["shared"],
-            registers=code.registers if code else None,
-            spills=code.spills if code else None,
-            tensor_memory_columns=metadata.get("tmem_size"),
-            warps=metadata["num_warps"],
-        ),
+        numbers=numbers_of(metadata, code),
         rung="compiled",
         origin=f"Triton cache, {path}",
         arch=arch_of(metadata["target"]),
@@ -78,6 +73,17 @@ def _fact(path: Path, kernel: str) -> Fact:
         shapes=text.shapes if text else None,
         line=text.line if text else None,
         file=text.file if text else None,
+    )
+
+
+def numbers_of(metadata: Mapping[str, Any], code: Code | None) -> Numbers:
+    """What Triton's metadata of a compiled kernel, and its code where it is there, say that it needs."""
+    return Numbers(
+        shared_bytes=metadata["shared"],
+        registers=code.registers if code else None,
+        spills=code.spills if code else None,
+        tensor_memory_columns=metadata.get("tmem_size"),
+        warps=metadata["num_warps"],
     )
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tritonlint.facts.cubin import CodeError, read_cubin
-from tritonlint.facts.record import Fact, Numbers
-from tritonlint.facts.triton_cache import arch_of, release_of
+from tritonlint.facts.record import Fact
+from tritonlint.facts.triton_cache import arch_of, numbers_of, release_of
 from tritonlint.facts.ttir import Text, read_ttir
 
 
@@ -44,13 +44,7 @@ def _fact(payload: Mapping[str, Any], path: Path) -> Fact:
     source = payload.get("python_source") or {}
     return Fact(
         kernel=kernel,
-        numbers=Numbers(
-            shared_bytes=metadata["shared"],
-            registers=code.registers if code else None,
-            spills=code.spills if code else None,
-            tensor_memory_columns=metadata.get("tmem_size"),
-            warps=metadata["num_warps"],
-        ),
+        numbers=numbers_of(metadata, code),
         rung="compiled",
         origin=f"tritonparse, {path}",
         arch=arch_of(metadata["target"]),
