@@ -20,11 +20,12 @@ from tritonlint.rule import EstimateOf
 from tritonlint.settings import Settings, SettingsError
 from tritonlint.source import parse_file, read
 from tritonlint.source.comments import Suppression
+from tritonlint.source.further_reading import read_further
 from tritonlint.source.hooks import hooks_from
 from tritonlint.source.module import Module
 from tritonlint.source.problem import Problem
 from tritonlint.source.project import Project, Stamp, stamp
-from tritonlint.source.reading import read_plans
+from tritonlint.source.reading import Reading, read_plans
 from tritonlint.source.shared_platform import SharedPlatform
 from tritonlint.source.sites import Candidate, KernelSource, LaunchPlan
 from tritonlint.source.values import Known
@@ -47,9 +48,10 @@ class FileWork:
         store: TraceStore | None = None,
         *,
         apart: bool = False,
+        runs: frozenset[int] | None = None,
     ) -> None:
         """`data` is the file's content, or the file parsed. `apart`: every GPU gets a reading of its own, see
-        `differs`."""
+        `differs`. `runs`: the first lines of the statements that are run for what they launch; None: all."""
         self.path = path
         self.settings = settings
         self.targets = targets
@@ -65,7 +67,8 @@ class FileWork:
             book = fact_book(settings)
             self.model.facts = AttachedFacts(book, targets.triton, self.launches_of, self.model.trace)
         self._apart = apart
-        self._readings: list[tuple[SharedPlatform, dict[PlanKey, LaunchPlan]]] = []
+        self._runs = runs
+        self._readings: list[tuple[SharedPlatform, Reading, dict[PlanKey, LaunchPlan]]] = []
         self._plans: dict[str, dict[PlanKey, LaunchPlan]] = {}
         self._contexts: tuple[PlanContext, ...] | None = None
         self._problems: list[Problem] = []
@@ -124,18 +127,24 @@ class FileWork:
     def differs(self) -> bool:
         """Whether names looked up after the reading mean something else on one of the GPUs that shared it: then all
         is to be done again, `apart`."""
-        return any(shared.differs for shared, _ in self._readings)
+        return any(shared.differs for shared, _, _ in self._readings)
 
     def _read(self, gpu: GpuProfile) -> dict[PlanKey, LaunchPlan]:
         asks = platform(gpu, self.targets.triton)
+        further = None
         if not self._apart:
-            for shared, plans in self._readings:
+            for shared, _, plans in self._readings:
                 if shared.admits(asks):
                     return plans
-        shared = SharedPlatform(asks)
-        found = read_plans(self.module, shared, self._project, hooks=self._hooks)
+            if self._readings:
+                further = read_further(self._readings[0][1], asks)
+        if further is not None:
+            shared, found = further
+        else:
+            shared = SharedPlatform(asks)
+            found = read_plans(self.module, shared, self._project, hooks=self._hooks, runs=self._runs)
         plans = {plan_key(plan): plan for plan in found.plans}
-        self._readings.append((shared, plans))
+        self._readings.append((shared, found, plans))
         self._problems += [problem for problem in found.problems if problem not in self._problems]
         return plans
 

@@ -278,12 +278,14 @@ class _Now:
         """The plans of some groups, read from a file that holds nothing else."""
         self._go_on()
         file = self.file
+        runs = self.reach.reaching(frozenset().union(*groups.values()))
         work = FileWork(
             file.path,
             self.module_of(frozenset().union(*groups)),
             file.settings,
             file.targets,
             apart=file.apart,
+            runs=frozenset(one.lineno for number in runs for one in self.pieces.pieces[number].statements),
         )
         contexts = work.contexts()
         looked_at = work.looked_at

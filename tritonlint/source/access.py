@@ -317,8 +317,10 @@ def assign_target(interp: Interpreter, target: ast.expr, value: Any, frame: Fram
                 interp.journal.touch(one)
                 one.attributes[target.attr] = value
             elif isinstance(one, Class):
+                interp.journal.note(one)
                 one.attributes[target.attr] = value
             elif isinstance(one, ConfigValue):
+                interp.journal.note(one)
                 one.set(target.attr, value)
     elif isinstance(target, ast.Starred):
         assign_target(interp, target.value, value, frame)

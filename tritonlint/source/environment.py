@@ -111,6 +111,8 @@ class Environment:
 
     def lookup(self, name: str) -> Any:
         """The value of a module-level name at the present time; MISSING where nothing binds it."""
+        if self.interpreter.watched is not None:
+            self.interpreter.watched.add((self.module.path, name))
         now = self.now
         if now == LAST and name in self._later:
             return self._later[name]
@@ -173,6 +175,10 @@ class Environment:
         self._run(number)
         if number in self._exhausted:
             raise OutOfBudget
+
+    def values_of(self, name: str) -> list[Any]:
+        """All values that evaluated statements bound to a name."""
+        return list(self._values.get(name, {}).values())
 
     def values(self) -> list[Any]:
         """All values that evaluated statements bound, in the order of the statements."""

@@ -54,6 +54,7 @@ class Interpreter:
         self.entry = ""  # the function that launches are looked for in
         self.slicer: Any = None
         self.permissive = False  # branches that are decided against are looked at too
+        self.watched: set[tuple[str, str]] | None = None  # module-level names that are looked up: file, name
         self.ran: set[int] = set()  # ids of the functions that ran since launches are looked for
         self.environments: dict[str, Environment] = {}
         self.main = Environment(self, module)

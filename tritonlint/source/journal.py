@@ -11,13 +11,22 @@ Snapshot = tuple[Any, Any]  # the object, a copy of its content
 
 
 class Journal:
-    """First contents of everything that was changed since a mark. Marks nest."""
+    """First contents of everything that was changed since a mark. Marks nest. `changed` is all that ever was, by its id,
+    while that is not None."""
 
     def __init__(self) -> None:
         self._levels: list[dict[int, Snapshot]] = []
+        self.changed: dict[int, Any] | None = None
+
+    def note(self, target: Any) -> None:
+        """To be called for a change that is never undone."""
+        if self.changed is not None:
+            self.changed[id(target)] = target
 
     def touch(self, target: Any) -> None:
         """To be called before `target` changes."""
+        if self.changed is not None:
+            self.changed[id(target)] = target
         if self._levels and id(target) not in self._levels[-1]:
             self._levels[-1][id(target)] = (target, content(target))
 

@@ -10,6 +10,7 @@ from tritonlint.source import slices
 from tritonlint.source.environment import CHANGING, Environment, Frame
 from tritonlint.source.guards import ANYWHERE, Path, choose, guard
 from tritonlint.source.kernels import Kernel, LaunchProxy
+from tritonlint.source.module import Module
 from tritonlint.source.nodes import walk
 from tritonlint.source.objects import (
     Class,
@@ -113,25 +114,35 @@ def _freeze(frame: Frame) -> Frame:
 # -- entries
 
 
-def entries(environment: Environment) -> list[Entry]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Entries:
+    found: list[Entry]
+    slices: dict[int, set[int]]  # of functions that were run: the statements that matter
+
+
+def _entries(module: Module) -> _Entries:
+    return module.once("entries", lambda module: _Entries(entries(module), {}))
+
+
+def entries(module: Module) -> list[Entry]:
     """Everything of a file that launches or defines kernels locally, in the order of the file."""
-    finder = _Finder(environment)
-    for number, statement in enumerate(environment.module.statements):
+    finder = _Finder(module)
+    for number, statement in enumerate(module.statements):
         finder.visit(statement, None, number, True)
     found = finder.found
     names = {entry.name for entry in found if entry.name}
     if names:
         # Who calls them is run too: that is where a kernel, a block size, a grid handed down are known.
-        for number, statement in enumerate(environment.module.statements):
+        for number, statement in enumerate(module.statements):
             _callers_in(statement, None, number, found, names, finder.lines)
         found.sort(key=lambda entry: entry.node.lineno)  # type: ignore[attr-defined]
     return found
 
 
 class _Finder:
-    def __init__(self, environment: Environment) -> None:
-        self.lines = environment.module.lines.lines
-        self.launches = slices.launch_ids(environment.module)
+    def __init__(self, module: Module) -> None:
+        self.lines = module.lines.lines
+        self.launches = slices.launch_ids(module)
         self.found: list[Entry] = []
 
     def visit(self, node: ast.stmt, owner: str | None, number: int, top: bool) -> None:
@@ -214,10 +225,11 @@ class Runner:
         self.interp = interp
         self.assumed = assumed  # the `def` of a host function -> values of its names
         self.launch_ids = slices.launch_ids(interp.module)
-        self.found = entries(interp.main)
+        of_module = _entries(interp.module)
+        self.found = of_module.found
         self.names = launching_names(self.found)
         self.over_budget: list[Entry] = []
-        self._slices: dict[int, set[int]] = {}
+        self._slices = of_module.slices
 
     def run(self, entry: Entry) -> list[Launch]:
         """What one entry launches. Never raises."""
@@ -350,7 +362,7 @@ class Runner:
                 and value.environment is self.interp.main
                 and id(value.node) not in self.interp.ran
                 and value.closure is not None
-                and _Finder(self.interp.main).worth_running(value.node)
+                and _Finder(self.interp.module).worth_running(value.node)
             ):
                 self.interp.path = ANYWHERE
                 inner = self._call(value, launches)

@@ -145,8 +145,10 @@ class Reach:
             if one.acts:
                 for name in one.offers:
                     self._offering.setdefault(name, set()).add(number)
+        changing: set[int] = set()
         for number, one in enumerate(facts):
             for name in one.changes & self._binders.keys():
+                changing.add(number)
                 self._binders[name].add(number)
         stars = {number for number, one in enumerate(facts) if one.everywhere}
         for group in together:
@@ -154,6 +156,8 @@ class Reach:
                 self._linked.setdefault(number, set()).update(group)
         self._stars = stars
         self.acting = self._acting()
+        self._changing = self.acting & changing
+        self._closures: dict[int, frozenset[int]] = {}
         self._next: dict[tuple[int, bool], frozenset[int]] = {}
 
     def beside(self, number: int, head: bool = True) -> frozenset[int]:
@@ -192,16 +196,25 @@ class Reach:
     def groups(self) -> Mapping[frozenset[int], frozenset[int]]:
         """The acting pieces by what their plans depend on: all that is reached by what reaches them -> the pieces."""
         reached_by: dict[int, list[int]] = {}
-        closures: dict[int, frozenset[int]] = {}
         for number in sorted(self.acting):
-            closures[number] = self.closure([number])
-            for other in closures[number] & self.acting:
+            for other in self._closure(number) & self.acting:
                 reached_by.setdefault(other, []).append(number)
         groups: dict[frozenset[int], set[int]] = {}
         unions: dict[tuple[int, ...], frozenset[int]] = {}
         for number, by in reached_by.items():
             mark = tuple(by)
             if mark not in unions:
-                unions[mark] = frozenset().union(*(closures[one] for one in by))
+                unions[mark] = frozenset().union(*(self._closure(one) for one in by))
             groups.setdefault(unions[mark], set()).add(number)
         return {union: frozenset(members) for union, members in groups.items()}
+
+    def reaching(self, members: frozenset[int]) -> frozenset[int]:
+        """The acting pieces whose functions are to be run for the plans of some: those that reach them, and those that
+        change module-level values in place."""
+        by = {number for number in self.acting if not members.isdisjoint(self._closure(number))}
+        return frozenset(by | self._changing)
+
+    def _closure(self, number: int) -> frozenset[int]:
+        if number not in self._closures:
+            self._closures[number] = self.closure([number])
+        return self._closures[number]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tritonlint.source.assumptions import Assumptions
@@ -24,6 +24,7 @@ from tritonlint.source.objects import MISSING, OutOfBudget, Raised, Symbol, Tens
 from tritonlint.source.plan import Planner
 from tritonlint.source.problem import Problem
 from tritonlint.source.project import Project
+from tritonlint.source.shared_platform import SharedPlatform
 from tritonlint.source.sites import LaunchPlan, Platform
 from tritonlint.source.symbolic import grow, key_of
 from tritonlint.source.values import DType
@@ -40,6 +41,9 @@ class Reading:
     unreached: tuple[
         LaunchPlan, ...
     ] = ()  # launches that the platform or a default rules out, where asked for
+    reader: Reader | None = field(
+        default=None, repr=False, compare=False
+    )  # for a reading that rests on this one
 
 
 def read_plans(
@@ -48,9 +52,11 @@ def read_plans(
     project: Project | None = None,
     unreached: bool = False,
     hooks: Hooks | None = None,
+    runs: frozenset[int] | None = None,
 ) -> Reading:
     """Every kernel of the file with everything that reaches it; with `unreached` also the launches that cannot be
-    reached on this platform (behind `if not is_hip(): return`). Never raises."""
+    reached on this platform (behind `if not is_hip(): return`). With `runs` only the top-level statements that begin on
+    these lines are run for what they launch. Never raises."""
     if module.file.kind == "tuned":
         from tritonlint.source.tuned import read_tuned
         from tritonlint.source.tuned_plans import tuned_plans
@@ -59,8 +65,8 @@ def read_plans(
         return Reading(tuned_plans(module, platform), tuned.problems if tuned is not None else ())
     if not module.statements or not _of_interest(module):
         return Reading(())
-    with _deep_recursion(), collection_paused():
-        return _Reader(module, platform, project, hooks).read(unreached)
+    with deep_recursion(), collection_paused():
+        return Reader(module, platform, project, hooks, runs).read(unreached)
 
 
 def _of_interest(module: Module) -> bool:
@@ -70,7 +76,7 @@ def _of_interest(module: Module) -> bool:
 
 
 @contextmanager
-def _deep_recursion() -> Iterator[None]:
+def deep_recursion() -> Iterator[None]:
     before = sys.getrecursionlimit()
     if before < _RECURSION:
         sys.setrecursionlimit(_RECURSION)
@@ -95,23 +101,65 @@ def may_hold_kernel(statement: ast.stmt) -> bool:
     return False
 
 
-class _Reader:
+Site = tuple[int, Any]  # the launching call, the kernel with its decorators
+
+
+class Reader:
+    """One reading. What it found on the way is kept for readings that rest on it: `runs` are the launches of each
+    function that launches, `plans` those of each place."""
+
     def __init__(
-        self, module: Module, platform: Platform, project: Project | None, hooks: Hooks | None
+        self,
+        module: Module,
+        platform: Platform,
+        project: Project | None,
+        hooks: Hooks | None,
+        wanted: frozenset[int] | None = None,
     ) -> None:
         self.module = module
+        self.wanted = wanted  # first lines of statements that are run; None: all
         self.interp = Interpreter(module, platform, project, hooks)
         self.assumptions = Assumptions(module)
         self.planner = Planner(self.interp, self.assumptions)
         self.problems: list[Problem] = []
+        self.runner = Runner(self.interp, self._host_names)
+        self.runs: list[list[Launch]] = []
+        self.changed: list[Iterable[Any]] = []  # in place, by each of these
+        self.plans: dict[Site, LaunchPlan | None] = {}
+        self.unlaunched: list[LaunchPlan | None] = []  # plans of kernels that nothing launches
+        self.reached: set[Any] = set()  # kernels that are launched
+        self._running: int | None = None
+        if isinstance(platform, SharedPlatform):
+            platform.asked_by(self._asks)
+
+    def _asks(self) -> int | None:
+        """The number of the function that is being run; None for what is evaluated once, for all that ask for it."""
+        return self._running if self.interp.launches is not None else None
 
     def read(self, unreached: bool) -> Reading:
         kernels = self._kernels()
-        runner = Runner(self.interp, self._host_names)
-        launches: list[Launch] = []
-        for entry in runner.found:
-            launches.extend(self._launched(runner, entry))
-        for entry in runner.over_budget:
+        self.runs = [self.run(number) for number in range(len(self.runner.found))]
+        self.report_over_budget()
+        plans = self._plans(kernels, [launch for launches in self.runs for launch in launches])
+        ruled_out = self._unreached(self.runner) if unreached else []
+        return Reading(tuple(plans), tuple(self.problems), tuple(ruled_out), self)
+
+    def run(self, number: int) -> list[Launch]:
+        """What the function of that number launches."""
+        entry = self.runner.found[number]
+        if self.wanted is not None and self.module.statements[entry.number].lineno not in self.wanted:
+            self.changed.append(())
+            return []
+        self._running = number
+        self.interp.journal.changed = {}
+        try:
+            return self._launched(self.runner, entry)
+        finally:
+            self.changed.append(self.interp.journal.changed.values())
+            self._running = self.interp.journal.changed = None
+
+    def report_over_budget(self) -> None:
+        for entry in self.runner.over_budget:
             span = self.module.span(entry.node)
             name = f"{entry.name}()" if entry.name else "this statement"
             self.problems.append(
@@ -122,13 +170,10 @@ class _Reader:
                     self.module.lines.line_span(span.line),
                 )
             )
-        plans = self._plans(kernels, launches)
-        ruled_out = self._unreached(runner, launches) if unreached else []
-        return Reading(tuple(plans), tuple(self.problems), tuple(ruled_out))
 
-    def _unreached(self, runner: Runner, launches: list[Launch]) -> list[LaunchPlan]:
+    def _unreached(self, runner: Runner) -> list[LaunchPlan]:
         """Launches of branches that are decided against."""
-        reached = {id(launch.node) for launch in launches}
+        reached = {id(launch.node) for launches in self.runs for launch in launches}
         open_ = {key for key in runner.launch_ids if key not in reached}
         found: list[Launch] = []
         self.interp.permissive = True
@@ -230,28 +275,35 @@ class _Reader:
 
     # -- plans
 
-    def _plans(self, kernels: list[Kernel], launches: list[Launch]) -> list[LaunchPlan]:
-        sites: dict[Any, list[Launch]] = {}
+    def by_site(self, launches: Iterable[Launch]) -> dict[Site, list[Launch]]:
+        """The launches of the file by their place and kernel."""
+        sites: dict[Site, list[Launch]] = {}
         for launch in launches:
             if launch.environment is self.interp.main:
                 sites.setdefault((id(launch.node), _identity(launch.kernel)), []).append(launch)
-        plans: list[LaunchPlan] = []
-        reached: set[Any] = set()
-        for group in sites.values():
-            kernel = group[0].kernel
-            reached.add(_identity(kernel))
-            plans.append(
-                self._guarded(lambda kernel=kernel, group=group: self.planner.launched(kernel, group), kernel)
-            )
+        return sites
+
+    def plan_of(self, group: list[Launch]) -> LaunchPlan | None:
+        """The plan of the launches at one place."""
+        kernel = group[0].kernel
+        return self._guarded(lambda: self.planner.launched(kernel, group), kernel)
+
+    def _plans(self, kernels: list[Kernel], launches: list[Launch]) -> list[LaunchPlan]:
+        sites = self.by_site(launches)
+        self.plans = {site: self.plan_of(group) for site, group in sites.items()}
+        self.reached = {kernel for _, kernel in sites}
         # A kernel that another decorator was put on top of is not launched bare, unless the file does so.
         every = {_identity(kernel): kernel for kernel in [*kernels, *self.interp.made]}
-        inner = {(key[0], key[1][:depth]) for key in [*every, *reached] for depth in range(len(key[1]))}
-        for key, kernel in every.items():
-            if key not in reached and key not in inner:
-                plans.append(self._guarded(lambda kernel=kernel: self.planner.plain(kernel), kernel))
-        return sorted((plan for plan in plans if plan is not None), key=self._place)
+        inner = {(key[0], key[1][:depth]) for key in [*every, *self.reached] for depth in range(len(key[1]))}
+        self.unlaunched = [
+            self._guarded(lambda kernel=kernel: self.planner.plain(kernel), kernel)
+            for key, kernel in every.items()
+            if key not in self.reached and key not in inner
+        ]
+        plans = [*self.plans.values(), *self.unlaunched]
+        return sorted((plan for plan in plans if plan is not None), key=place)
 
-    def _guarded(self, make: Any, kernel: Kernel) -> Any:
+    def _guarded(self, make: Callable[..., LaunchPlan], kernel: Kernel) -> LaunchPlan | None:
         self.interp.steps = SITE_STEPS
         try:
             return make()
@@ -267,10 +319,12 @@ class _Reader:
             )
             return None
 
-    def _place(self, plan: LaunchPlan) -> tuple[int, int]:
-        if plan.launch is not None:
-            return (plan.launch.span.line, plan.launch.span.column)
-        return (plan.kernel.span.line, 0)
+
+def place(plan: LaunchPlan) -> tuple[int, int]:
+    """Where a plan stands in the file."""
+    if plan.launch is not None:
+        return (plan.launch.span.line, plan.launch.span.column)
+    return (plan.kernel.span.line, 0)
 
 
 def _identity(kernel: Kernel) -> tuple[int, tuple[int, ...]]:
