@@ -72,6 +72,7 @@ def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str
     found = _of_amd(body, target, release)
     dots = 0
     made = {result: op for op in walk(body) for result in op.results}
+    has_dot = any(op.name == "tt.dot" for op in made.values())
     for op in walk(body):
         what = ""
         if op.name in ("tt.dot", "tt.dot_scaled"):
@@ -83,6 +84,8 @@ def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str
                 what = "masked fp8 on wgmma"
             if "tcgen05" in release.unmodelled and target.capability >= 100:
                 what = "tcgen05"
+        elif op.name == "tt.reduce" and has_dot:
+            what = "reductions beside a dot"
         elif op.name == "tt.trans":
             source = made.get(op.operands[0])
             is_tile = source is not None and source.name == "tt.descriptor_load"

@@ -20,7 +20,9 @@ class Release:
 
     major: int = 2
     minor: int = 1
-    unmodelled: tuple[str, ...] = ("chained dots", "transposes", "masked fp8 on wgmma")  # see modelled.py
+    unmodelled: tuple[str, ...] = (  # see modelled.py
+        "chained dots", "transposes", "masked fp8 on wgmma", "reductions beside a dot",
+    )  # fmt: skip
     known: bool = True  # False: newer than the newest row, which is used in its place
 
     # Launch and config defaults.
@@ -212,7 +214,7 @@ class Release:
     lowers_tma_before_layouts: bool = False  # descriptor accesses get their tiles before conversions go
 
     # Allocation of shared memory.
-    allocation_alignment: Literal["by_size", "by_encoding"] = "by_size"
+    allocation_alignment: Literal["none", "by_size", "by_encoding"] = "none"
     nvmma_alignment_by_swizzle: bool = False  # else 1024
     allocation_largest_first: bool = False
     allocation_legacy_offsets: bool = True  # the repair step bumps by colour times neighbour
@@ -227,6 +229,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     (2, 1, {}),
     (2, 2, {
         "unmodelled": ("transposes", "masked fp8 on wgmma"),
+        "allocation_alignment": "by_size",
         "scan_free_in_one_warp": True,
         "max_tensor_elements": 1048576,
         "reduce_scratch": "per_warp",

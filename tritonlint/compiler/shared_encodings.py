@@ -46,6 +46,8 @@ def allocation_bytes(shape: Shape, encoding: Shared, element_bits: int) -> int:
 
 def allocation_alignment(shape: Shape, encoding: Shared, element_bits: int, release: Release) -> int:
     """Alignment of a buffer in bytes."""
+    if release.allocation_alignment == "none":
+        return 1
     if release.allocation_alignment == "by_size":
         # Swizzled reads count phases from the address, so larger buffers start on a whole pattern.
         return 1024 if allocation_bytes(shape, encoding, element_bits) > 256 else 8
