@@ -163,18 +163,17 @@ def test_what_is_not_claimed_on_amd(arch: str, release: str, flatten: bool, reas
     assert of_the_release(ir.Block((), (outer,)), Target(arch), row) == reasons
 
 
-def test_loads_pipelined_in_registers_on_amd_are_not_claimed() -> None:
-    """Triton 3.9 needs 24,576 bytes: it converts the unpacked operand, the model the packed one."""
+def test_loads_carried_in_registers_between_chained_products_on_amd_are_not_claimed() -> None:
+    """Four stages and two chained products have a schedule of their own, which is not replayed."""
     row = {
-        "v": "3.9.0", "kernel": "packed_weights", "arch": "gfx942", "consts": {"BM": 64, "BN": 64, "BK": 64},
-        "types": {"a_ptr": "*fp16", "w_ptr": "*i8", "s_ptr": "*fp16", "o_ptr": "*fp32"},
-        "opts": {"num_warps": 4, "num_stages": 3},
+        "v": "3.9.0", "kernel": "packed_keys", "arch": "gfx942", "consts": {"BM": 64, "BN": 64, "D": 64},
+        "types": {"q_ptr": "*bf16", "k_ptr": "*i8", "s_ptr": "*fp32", "v_ptr": "*bf16", "o_ptr": "*fp32"},
+        "opts": {"num_warps": 4, "num_stages": 4},
     }  # fmt: skip
     found = answer(row)
     assert not found.shared_exact
-    assert 0 < found.shared_lower_bound <= 24576
+    assert 0 < found.shared_lower_bound <= 20480
     assert any("a load that is pipelined in registers" in reason for reason in found.reasons)
-    assert answer(row, num_stages=1).shared_exact
 
 
 def test_an_unrolled_loop_without_end_is_answered() -> None:

@@ -9,6 +9,7 @@ from tritonlint.compiler.graph import GValue
 from tritonlint.compiler.linear import LinearLayout
 from tritonlint.compiler.liveness import held_memory
 from tritonlint.compiler.pipeline import pipeline
+from tritonlint.compiler.pipeline_expand import expand
 from tritonlint.compiler.pipeline_lower import has_repeated_rows
 from tritonlint.compiler.releases import release
 from tritonlint.kernel import ir
@@ -94,3 +95,26 @@ def test_rows_of_a_tensor_memory_tile_that_lanes_repeat(
     layout = LinearLayout((rows, 64), tuple(rows << bit for bit in range(columns)), lane, warp, ())
     value = GValue(ir.Type("fp32", (rows,)), Slice(1, Linear(layout)))
     assert has_repeated_rows(value) is repeated
+
+
+@pytest.mark.parametrize("stages", [2, 3])
+def test_an_epilogue_finishes_the_last_iterations(stages: int) -> None:
+    """As many products behind the loop as there are stages before the last, each under its own condition, and
+    the sum goes through all of them."""
+    graph = product()
+    loop = next(op for op in graph.walk() if op.name == "scf.for")
+    last = stages - 1
+    order = [(op, 0 if op.name in ("tt.load", "tt.addptr") else last) for op in loop.body.ops[:-1]]
+    fresh = expand(loop, order, epilogue=True)
+    assert fresh is not None and fresh.block is not None
+    after = fresh.block.ops[fresh.index_in_block() + 1 :]
+    guards = [op for op in after if op.name == "scf.if"]
+    assert [op.name for guard in guards for op in guard.blocks[0].ops] == ["tt.dot", "scf.yield"] * last
+    chosen = [op for op in after if op.name == "arith.select" and op.operands[1].op in guards]
+    assert [op.operands[1] for op in chosen] == [guard.result for guard in guards]
+    assert [guard.blocks[1].terminator.operands[0] for guard in guards] == [
+        fresh.results[0],
+        *(op.result for op in chosen[:-1]),
+    ]
+    assert sum(op.name == "tt.load" for op in fresh.block.ops[: fresh.index_in_block()]) == 2 * last
+    assert not any(op.name == "tt.load" for op in after)

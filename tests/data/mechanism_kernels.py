@@ -135,3 +135,20 @@ def packed_weights(a_ptr, w_ptr, s_ptr, o_ptr, k_size, BM: tl.constexpr, BN: tl.
         scale = tl.load(s_ptr + k // BK * BN + columns)
         acc += tl.dot(a, both.to(a.dtype) * scale[None, :])
     tl.store(o_ptr + rows[:, None] * BN + columns[None, :], acc)
+
+
+@triton.jit
+def packed_keys(q_ptr, k_ptr, s_ptr, v_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    """Keys of 8 bits become wide in registers, and the first product feeds the second one."""
+    rows = tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    d = tl.arange(0, D)
+    q = tl.load(q_ptr + rows[:, None] * D + d[None, :])
+    acc = tl.zeros((BM, D), dtype=tl.float32)
+    for start in range(0, n, BN):
+        k = tl.load(k_ptr + (start + columns)[None, :] * D + d[:, None])
+        scale = tl.load(s_ptr + start + columns)
+        scores = tl.dot(q, k.to(q.dtype) * scale[None, :].to(q.dtype))
+        v = tl.load(v_ptr + (start + columns)[:, None] * D + d[None, :])
+        acc = tl.dot(tl.exp(scores).to(v.dtype), v, acc)
+    tl.store(o_ptr + rows[:, None] * D + d[None, :], acc)

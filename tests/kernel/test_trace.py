@@ -290,3 +290,21 @@ def test_device_functions_handed_on_by_a_module_are_the_real_ones(tmp_path: Path
     )
     assert found.complete
     assert "tt.extern_elementwise" in names(found)
+
+
+def test_the_type_of_a_scalar_is_one_to_cast_to() -> None:
+    """tl.cast(x, y.type): the type of a scalar names its element."""
+    found = traced(
+        """
+        @triton.jit
+        def kernel(a, n, M: tl.constexpr):
+            rest = n % M
+            if rest == 0:
+                rest = tl.cast(M, rest.type)
+            tl.store(a, rest)
+        """,
+        {"a": "*i64", "n": "i64"},
+        {"M": 8},
+    )
+    assert found.complete
+    assert only(found, "arith.select").results[0].type == Type("i64")

@@ -2,13 +2,15 @@
 
 Follows ScheduleLoops.cpp and LowerLoops.cpp of third_party/amd (StreamPipeline.cpp in older releases). A load
 that feeds a dot goes through registers into a ring of max(1, num_stages - 1 - L) buffers, L being the largest
-level of loads behind loads; one more where it is copied straight to LDS. The loop itself is left as it
-stands: all its buffers live from before it to its end, so the order of its operations does not change the
-total.
+level of loads behind loads; one more where it is copied straight to LDS. All buffers of a loop live from
+before it to its end, so the order of its operations does not change the total and it is left as it stands;
+but where a load stays in registers and a dot reads what is computed from it, the loop is expanded, since later
+passes place conversions by the values that it then carries.
 """
 
 from __future__ import annotations
 
+from tritonlint.compiler.amd_schedule import expand_single_dot
 from tritonlint.compiler.amd_shared import operand_encoding_amd
 from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.pipeline import LoadChoice, PipelineReport, loops_of, what_stops
@@ -88,19 +90,28 @@ def pipeline_amd(
             buffers = 2 if use_copies else 1
         elif deepest > stages - 1:
             continue
+        placed = dict(levels)
+        stores: list[GOp] = []
+        lost: list[int] = []
         for load in levels:
             if load.name != "tt.load" or not load.result.is_tensor:
                 continue
             encoding = operand_encoding_amd(load, axis, target, release, use_copies)
             if encoding is None:
                 if _is_converted_for_a_dot(load):
-                    report.carried.append(load.line)
+                    lost.append(load.line)
                 notes[load].why_not = "it feeds no dot operand, so it stays in registers"
                 continue
             alloc = buffer_alloc(loop, load, encoding, buffers)
             direct = use_copies and can_copy(load, buffers, axis, target)
             notes[load].buffers, notes[load].why_not = buffers, ""
-            _to_ring(load, alloc, direct, replace_all=not release.amd_matches_alloc)
+            copy, written = _to_ring(load, alloc, direct, replace_all=not release.amd_matches_alloc)
+            placed[copy] = placed.pop(load)
+            stores += written
+        if lost:
+            chained = release.amd_chained_dots and _is_chained(loop, stages, deepest)
+            if chained or expand_single_dot(loop, stages, placed, stores) is None:
+                report.carried += lost
     return report
 
 
@@ -137,8 +148,8 @@ def can_copy(load: GOp, buffers: int, axis: Axis, target: Target) -> bool:
     return result.type.elements * bits_of(result.type.element) >= 32 * target.warp_size
 
 
-def _to_ring(load: GOp, alloc: GOp, direct: bool, replace_all: bool) -> None:
-    """The users of the load read a buffer of the ring."""
+def _to_ring(load: GOp, alloc: GOp, direct: bool, replace_all: bool) -> tuple[GOp, list[GOp]]:
+    """The users of the load read a buffer of the ring; the load, or its copy to LDS, and what stores it."""
     ring = alloc.result
     result = load.result
     view = memory_value(ring.shape[1:], ring.type.element, ring.encoding)
@@ -165,5 +176,6 @@ def _to_ring(load: GOp, alloc: GOp, direct: bool, replace_all: bool) -> None:
         GOp("ttg.local_load", (view,), [loaded], line=load.line, path=load.path).insert_after(last)
     if direct:
         load.erase()
-    else:
-        GOp("ttg.local_store", (result, view), line=load.line, path=load.path).insert_after(index)
+        return copy, []
+    store = GOp("ttg.local_store", (result, view), line=load.line, path=load.path).insert_after(index)
+    return load, [index, store]

@@ -1,7 +1,8 @@
-"""Expansion of a scheduled loop: prologue, pipelined loop, and (for tcgen05) a peeled last iteration.
+"""Expansion of a scheduled loop: prologue, pipelined loop, and (for tcgen05) a peeled last iteration or (on
+AMD) an epilogue of the last iterations.
 
-This follows Triton's PipelineExpander.cpp. Predicates of operations that may run too often are left out: they
-change masks and conditions but neither layouts nor memory.
+This follows Triton's PipelineExpander.cpp. Predicates of operations that may run too often are left out where
+they change masks and conditions but neither layouts nor memory.
 """
 
 from __future__ import annotations
@@ -49,16 +50,19 @@ def is_valid(loop: GOp, order: Sequence[tuple[GOp, int]]) -> bool:
     return True
 
 
-def expand(loop: GOp, order: Sequence[tuple[GOp, int]], *, peel: bool = False) -> GOp | None:
+def expand(
+    loop: GOp, order: Sequence[tuple[GOp, int]], *, peel: bool = False, epilogue: bool = False
+) -> GOp | None:
     """Replace `loop` by its pipelined form.
 
     `order` lists the operations of its body as they will run, each with its stage; `peel` moves the last
-    iteration, of which only the last stage is left, behind the loop. Returns the new loop; None (and nothing
-    changes) where the compiler refuses the schedule.
+    iteration, of which only the last stage is left, behind the loop; `epilogue` ends the loop as many
+    iterations earlier as there are stages before the last, and finishes those behind it. Returns the new
+    loop; None (and nothing changes) where the compiler refuses the schedule.
     """
     if not order or not is_valid(loop, order):
         return None
-    expander = _Expander(loop, order)
+    expander = _Expander(loop, order, epilogue=epilogue)
     fresh = expander.run()
     if peel:
         expander.peel(fresh)
@@ -66,8 +70,9 @@ def expand(loop: GOp, order: Sequence[tuple[GOp, int]], *, peel: bool = False) -
 
 
 class _Expander:
-    def __init__(self, loop: GOp, order: Sequence[tuple[GOp, int]]) -> None:
+    def __init__(self, loop: GOp, order: Sequence[tuple[GOp, int]], *, epilogue: bool) -> None:
         self.loop = loop
+        self.epilogue = epilogue
         self.body = loop.body
         self.order = order
         self.stage = dict(order)
@@ -76,6 +81,7 @@ class _Expander:
         # The versions of a value that the prologue makes: version i belongs to iteration i.
         self.versions: dict[GValue, list[GValue | None]] = {}
         self.before: list[GOp] = []
+        self.after: list[GOp] = []
         self.kernel: list[tuple[GOp, int]] = []  # the operations of the new loop, with their stages
         # What each result of the body is carried as: positions among the yielded values.
         self.carried: dict[GValue, list[int]] = {}
@@ -87,13 +93,17 @@ class _Expander:
         crossing = self._crossing()
         fresh, slots = self._new_loop(crossing)
         self._kernel(fresh, crossing, slots)
+        values = fresh.results[: len(self.loop.results)]
+        if self.epilogue:
+            values = self._epilogue(fresh, crossing)
         block = self.loop.block
         assert block is not None
         at = block.ops.index(self.loop)
-        block.ops[at:at] = [*self.before, fresh]
-        for op in (*self.before, fresh):
+        whole = [*self.before, fresh, *self.after]
+        block.ops[at:at] = whole
+        for op in whole:
             op.block = block
-        self.loop.replace_with(fresh.results[: len(self.loop.results)])
+        self.loop.replace_with(values)
         return fresh
 
     def _set(self, value: GValue, version: GValue, index: int) -> None:
@@ -174,9 +184,13 @@ class _Expander:
         results = [value.copy() for value in inits]
         for old, new in zip(loop.results, results, strict=False):
             new.type, new.encoding = old.type, old.encoding
+        upper = loop.operands[1]
+        if self.epilogue:
+            step = self._times_step(self.last, self.before)
+            upper = self._arith("arith.subi", (upper, step), self.before)
         fresh = GOp(
             "scf.for",
-            [*loop.operands[:3], *inits],
+            [loop.operands[0], upper, loop.operands[2], *inits],
             results,
             dict(loop.attrs),
             line=loop.line,
@@ -209,7 +223,7 @@ class _Expander:
             if loop.results[position].uses:
                 producer, _ = definition_and_distance(loop, value)
                 made = self.stage.get(producer) if producer is not None else None
-                if made is not None and made < self.last:
+                if made is not None and made < self.last and not self.epilogue:
                     inside = (block.args[0], loop.operands[1])
                     condition = GOp("arith.cmpi", inside, [GValue(_BOOL)], {"predicate": "slt"})
                     chosen = GOp(
@@ -226,6 +240,98 @@ class _Expander:
         block.ops = ops
         for op in ops:
             op.block = block
+
+    def _arith(self, name: str, operands: Sequence[GValue], into: list[GOp]) -> GValue:
+        op = GOp(name, operands, [operands[0].copy()], line=self.loop.line, path=self.loop.path)
+        into.append(op)
+        return op.result
+
+    def _number(self, value: int, into: list[GOp]) -> GValue:
+        like = self.loop.operands[0]
+        op = GOp("arith.constant", (), [GValue(like.type)], {"value": value})
+        into.append(op)
+        return op.result
+
+    def _times_step(self, iterations: int, into: list[GOp]) -> GValue:
+        return self._arith("arith.muli", (self.loop.operands[2], self._number(iterations, into)), into)
+
+    def _after_kernel(self, fresh: GOp, crossing: dict[GValue, tuple[int, int]]) -> None:
+        """The versions of values that the pipelined loop hands to the epilogue."""
+        body = self.body
+        self.versions = {}
+        place = len(body.terminator.operands)
+        for value, (made, used) in crossing.items():
+            version = self.last - used + 1
+            for index in range(used - made):
+                self._set(value, fresh.results[place], version + index)
+                place += 1
+        for position, value in enumerate(body.terminator.operands):
+            arg = body.args[position + 1]
+            stage = self.stage.get(value.op) if value.op is not None else None
+            if stage is None:
+                for later in range(1, self.last + 1):
+                    self._set(arg, value, later)
+            elif stage > 0:
+                self._set(arg, fresh.results[position], self.last - stage + 1)
+
+    def _epilogue(self, fresh: GOp, crossing: dict[GValue, tuple[int, int]]) -> list[GValue]:
+        """What is left of the last iterations, behind the loop; the values of the whole loop. Products run
+        under the condition that their iteration exists."""
+        loop, body, into = self.loop, self.body, self.after
+        self._after_kernel(fresh, crossing)
+        lower, upper, step = loop.operands[:3]
+        span = self._arith("arith.subi", (upper, lower), into)
+        span = self._arith("arith.addi", (span, step), into)
+        span = self._arith("arith.addi", (span, self._number(-1, into)), into)
+        total = self._arith("arith.divsi", (span, step), into)
+        first = self._arith("arith.subi", (total, self._number(self.last, into)), into)
+        at = self._arith("arith.maxsi", (self._number(0, into), first), into)
+        runs: list[GValue] = [total]
+        for part in range(1, self.last + 1):
+            offset = self._arith("arith.muli", (step, at), into)
+            self._set(body.args[0], self._arith("arith.addi", (lower, offset), into), part)
+            at = self._arith("arith.addi", (at, self._number(1, into)), into)
+            count = self._number(part, into)
+            exists = GOp("arith.cmpi", (total, count), [GValue(_BOOL)], {"predicate": "sge"})
+            into.append(exists)
+            runs.append(exists.result)
+        values = list(fresh.results[: len(loop.results)])
+        for part in range(1, self.last + 1):
+            changed: dict[int, int] = {}
+            for op, stage in self.order:
+                if stage < part:
+                    continue
+                version = self.last - stage + part
+                mapping = {value: self._version(value, version) for value in self.needs[op]}
+                results = self._guarded(op.clone(mapping), runs[version])
+                for old, new in zip(op.results, results, strict=True):
+                    self._set(old, new, version)
+                    for position in self.carried.get(old, ()):
+                        values[position] = new
+                        changed[position] = version
+                        if version < self.last:
+                            self._set(body.args[position + 1], new, version + 1)
+            for position, version in sorted(changed.items()):
+                arg = body.args[position + 1]
+                operands = (runs[version], values[position], self._version(arg, version))
+                chosen = GOp("arith.select", operands, [values[position].copy()])
+                chosen.line, chosen.path = loop.line, loop.path
+                into.append(chosen)
+                values[position] = chosen.result
+                if version < self.last:
+                    self._set(arg, chosen.result, version + 1)
+        return values
+
+    def _guarded(self, op: GOp, condition: GValue) -> list[GValue]:
+        if op.name not in ("tt.dot", "tt.dot_scaled"):
+            self.after.append(op)
+            return op.results
+        guard = GOp("scf.if", (condition,), [op.result.copy()], line=op.line, path=op.path)
+        op.append_to(guard.add_block())
+        GOp("scf.yield", (op.result,)).append_to(guard.blocks[0])
+        GOp("scf.yield", (op.operands[2],)).append_to(guard.add_block())
+        self.after.append(guard)
+        return guard.results
 
     def peel(self, fresh: GOp) -> None:
         """Put the last stage once more behind the loop, under the condition that the loop ran at all."""

@@ -9,7 +9,15 @@ from tritonlint.kernel import semantic as s
 from tritonlint.kernel.dtypes import DType
 from tritonlint.kernel.graph import type_of
 from tritonlint.kernel.machine import Machine
-from tritonlint.kernel.values import Opaque, Refused, Shape, Tensor, Untraceable, known
+from tritonlint.kernel.values import (
+    Opaque,
+    Refused,
+    Shape,
+    Tensor,
+    TensorType,
+    Untraceable,
+    known,
+)
 
 
 def shape_of(m: Machine, shape: Any, what: str = "shape") -> Shape:
@@ -125,6 +133,8 @@ def dtype_of(value: Any) -> DType:
     """A type given as an argument."""
     if isinstance(value, DType):
         return value
+    if isinstance(value, TensorType) and not value.shape:
+        return value.dt
     if isinstance(value, Opaque):
         raise Untraceable(value.reason)
     if isinstance(value, str):
