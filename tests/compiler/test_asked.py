@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.samples import ADD, GEMM, kernel
-from tritonlint.compiler.asked import AskedMemo, AskedTarget
+from tritonlint.compiler import compile as compile_module
+from tritonlint.compiler.asked import AskedMemo, AskedNumber, AskedTarget
 from tritonlint.compiler.compile import compiled
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.releases import release
@@ -90,3 +91,58 @@ def test_the_compiler_answers_the_same_through_the_memo(source, name, constants,
         traced = trace(read, specs, constants, target=target, release=version)
         assert shared == compiled(traced, Options(), target, release(*version))
     assert made < len(TARGETS)
+
+
+def test_a_number_that_is_only_compared_is_shared_by_those_on_the_same_side() -> None:
+    memo: AskedMemo[bool] = AskedMemo(4)
+    made: list[Target] = []
+
+    def make(target: Target, stages: int) -> bool:
+        made.append(target)
+        return stages > 1 and stages != 7
+
+    found = [memo.get_for("key", TARGETS[0], number, make) for number in (0, 1, 2, 3, 7, 9)]
+    assert found == [False, False, True, True, False, True]
+    assert len(made) == 3
+
+
+@pytest.mark.parametrize(
+    ("read", "said"),
+    [
+        (hash, 6), (str, "6"), (int, 6), (bool, True), (lambda value: value + 1, 7), (lambda value: 9 - value, 3),
+        (lambda value: value // 4, 1), (lambda value: f"{value}", "6"), (lambda value: {value: 2}[6], 2),
+        (lambda value: list(range(value)), [0, 1, 2, 3, 4, 5]), (lambda value: [0] * value, [0] * 6),
+        (lambda value: "abcdefg"[value], "g"), (lambda value: max(2, value) + 0, 6), (lambda value: value + value, 12),
+    ],
+)  # fmt: skip
+def test_what_is_no_comparison_with_a_number_asks_for_the_number(read, said) -> None:
+    view = AskedNumber(6)
+    assert read(view) == said
+    assert view.answers[()] == 6
+
+
+@pytest.mark.parametrize("version", [(2, 1), (3, 0), (3, 4), (3, 9)])
+@pytest.mark.parametrize(
+    ("source", "name", "constants", "times"),
+    [(GEMM, "gemm", GEMM_TILES, 6), (ADD, "add", {"BLOCK": 1024}, 2)],
+)
+def test_configs_that_differ_in_stages_share_an_answer_only_where_it_is_the_same(
+    source, name, constants, times, version, monkeypatch
+) -> None:
+    read = kernel(source, name)
+    names = [a.arg for a in read.node.args.args if a.arg not in constants]
+    specs = {one: ArgumentSpec("*fp16" if one.endswith("_ptr") else "i32", True) for one in names}
+    plain, made = compile_module._compiled, []
+
+    def counted(*given):
+        made.append(given)
+        return plain(*given)
+
+    monkeypatch.setattr(compile_module, "_compiled", counted)
+    for target in (Target("sm_80"), Target("sm_90"), Target("gfx942")):
+        traced = trace(read, specs, constants, target=target, release=version)
+        made.clear()
+        options = [Options(num_stages=stages) for stages in range(6)]
+        shared = [compiled(traced, one, target, release(*version)) for one in options]
+        assert len(made) <= times
+        assert shared == [plain(traced, one, target, release(*version)) for one in options]

@@ -11,7 +11,7 @@ import operator
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from tritonlint.compiler.target import Target
 
@@ -109,12 +109,59 @@ def _tells(name: str) -> Callable[..., Any]:
 for _compare in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
     setattr(_Capability, f"__{_compare.__name__}__", _compares(_compare))
 _Capability.__floordiv__ = _compares(operator.floordiv)  # type: ignore[method-assign, assignment]
-for _name in (
+_TOLD = (
     "hash", "bool", "int", "index", "float", "str", "repr", "format", "add", "radd", "sub", "rsub", "mul", "rmul",
     "truediv", "rtruediv", "rfloordiv", "mod", "rmod", "divmod", "rdivmod", "pow", "rpow", "lshift", "rlshift",
     "rshift", "rrshift", "and", "rand", "or", "ror", "xor", "rxor", "neg", "pos", "abs", "invert",
-):  # fmt: skip
+)  # fmt: skip
+"""What an int does besides comparing."""
+for _name in _TOLD:
     setattr(_Capability, f"__{_name}__", _tells(f"__{_name}__"))
+
+
+class AskedNumber:
+    """A whole number that writes down what it is asked, as AskedTarget does. It is no int, so that nothing reads it
+    past these methods; whatever is made of it is made of the number, which then counts as asked for."""
+
+    __slots__ = ("answers", "plain")
+
+    def __init__(self, plain: int) -> None:
+        self.plain = plain
+        self.answers: dict[Question, Any] = {}
+
+    def ask(self, question: Question) -> Any:
+        said = self.answers[question] = _of_number(self.plain, question)
+        return said
+
+
+def _of_number(number: int, question: Question) -> Any:
+    return question[0](number, question[1]) if question else number
+
+
+def _number_compares(compare: Callable[[Any, Any], bool]) -> Callable[[AskedNumber, Any], Any]:
+    def asked(self: AskedNumber, other: Any) -> Any:
+        return (
+            self.ask((compare, other)) if type(other) is int else compare(self.ask(()), _plain_number(other))
+        )
+
+    return asked
+
+
+def _number_tells(name: str) -> Callable[..., Any]:
+    def told(self: AskedNumber, *rest: Any) -> Any:
+        return getattr(int, name)(self.ask(()), *map(_plain_number, rest))
+
+    return told
+
+
+def _plain_number(value: Any) -> Any:
+    return value.ask(()) if isinstance(value, AskedNumber) else value
+
+
+for _compare in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
+    setattr(AskedNumber, f"__{_compare.__name__}__", _number_compares(_compare))
+for _name in (*_TOLD, "floordiv"):
+    setattr(AskedNumber, f"__{_name}__", _number_tells(f"__{_name}__"))
 
 
 def plain_target(target: Target) -> Target:
@@ -144,14 +191,20 @@ def viewed(target: Target) -> Iterator[AskedTarget]:
 
 
 class AskedMemo(Generic[Made]):
-    """What was made for a key, once for all targets that answer alike. The oldest keys go."""
+    """What was made for a key, once for all targets, and all numbers of stages, that answer alike. The oldest keys go."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._kept: OrderedDict[Hashable, list[tuple[Mapping[Question, Any], Made]]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, list[_Kept[Made]]] = OrderedDict()
 
     def get(self, key: Hashable, target: Target, make: Callable[[Target], Made]) -> Made:
         """`make` of a view of the target, or what it gave for another target that answers the same."""
+        return self.get_for(key, target, 0, lambda view, _: make(view))
+
+    def get_for(
+        self, key: Hashable, target: Target, number: int, make: Callable[[Target, int], Made]
+    ) -> Made:
+        """The same for what depends on a number too: `make` gets a view of that as well."""
         kept = self._kept.get(key)
         if kept is None:
             kept = self._kept[key] = []
@@ -159,10 +212,17 @@ class AskedMemo(Generic[Made]):
                 self._kept.popitem(last=False)
         else:
             self._kept.move_to_end(key)
-            for answers, made in kept:
-                if asked_again(answers, target):
+            for said, answers, made in kept:
+                if all(
+                    _of_number(number, question) == answer for question, answer in said.items()
+                ) and asked_again(answers, target):
                     return made
+        asked = AskedNumber(number)
         with viewed(target) as view:
-            made = make(view)
-        kept.append((view.answers, made))
+            made = make(view, asked)  # type: ignore[arg-type]  # it does whatever an int does
+        kept.append((asked.answers, view.answers, made))
         return made
+
+
+# Questions about the number with their answers, the same of the target, what was made.
+_Kept: TypeAlias = tuple[Mapping[Question, Any], Mapping[Question, Any], Made]

@@ -7,7 +7,8 @@ num_stages only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
 
 from tritonlint.compiler.allocate import Buffer, allocate, live_peak
 from tritonlint.compiler.asked import AskedMemo
@@ -56,6 +57,7 @@ class _Prepared:
 
 _cleaned: AskedMemo[tuple[ir.Trace, Graph]] = AskedMemo(_KEPT)
 _prepared: AskedMemo[_Prepared] = AskedMemo(_KEPT)
+_finished: AskedMemo[tuple[ir.Trace, Compiled]] = AskedMemo(_KEPT)
 
 
 def compiled(
@@ -73,7 +75,7 @@ def compiled(
             trace, options, f"the kernel has {operations:,} operations, too many to be gone through"
         )
     try:
-        return _compiled(trace, options, target, row)
+        return _finish(trace, options, target, row)
     except Exception as error:  # the promise is an answer for whatever the kernel looks like
         return _unknown(trace, options, f"the compiler model failed: {type(error).__name__}: {error}")
 
@@ -100,6 +102,22 @@ def _unknown(trace: ir.Trace, options: Options, reason: str) -> Compiled:
         spills="no",
         reasons=(reason,),
     )
+
+
+def _finish(trace: ir.Trace, options: Options, target: Target, release: Release) -> Compiled:
+    """The answer, made once for all numbers of stages that lead to the same one: without a pipelined loop most do."""
+
+    def make(view: Target, stages: int) -> tuple[ir.Trace, Compiled]:
+        return trace, _compiled(trace, replace(options, num_stages=stages), view, release)
+
+    key = (*_key(trace, options, release), options.maxnreg)
+    return _finished.get_for(key, target, options.num_stages, make)[1]
+
+
+def _key(trace: ir.Trace, options: Options, release: Release) -> tuple[Hashable, ...]:
+    """What a kernel is before the pipeliner, but for the target."""
+    extra = tuple(sorted((name, repr(value)) for name, value in options.extra.items()))
+    return (id(trace), release.version, options.num_warps, options.num_ctas, extra)
 
 
 def _compiled(trace: ir.Trace, options: Options, target: Target, release: Release) -> Compiled:
@@ -198,13 +216,6 @@ def _clean(trace: ir.Trace, target: Target, release: Release) -> Graph:
 
 def _prepare(trace: ir.Trace, options: Options, target: Target, release: Release) -> _Prepared:
     """The kernel with its layouts, as the pipeliner meets it."""
-    key = (
-        id(trace),
-        release.version,
-        options.num_warps,
-        options.num_ctas,
-        tuple(sorted((name, repr(value)) for name, value in options.extra.items())),
-    )
 
     def make(view: Target) -> _Prepared:
         reasons = reasons_of(trace, options, view, release)
@@ -214,4 +225,4 @@ def _prepare(trace: ir.Trace, options: Options, target: Target, release: Release
         dots = dot_facts(trace.function, choices)
         return _Prepared(trace, graph, axis, reasons, dots, load_widths(graph, axis))
 
-    return _prepared.get(key, target, make)
+    return _prepared.get(_key(trace, options, release), target, make)

@@ -126,7 +126,7 @@ def load_levels(
         for op in body.ops[:-1]:
             if op.name not in LOADS:
                 visit(op, seen)
-    for op in [op for op, level in levels.items() if level >= stages - 1]:
+    for op in [op for op, level in levels.items() if level + 1 >= stages]:
         del levels[op]
         reasons[op] = f"num_stages={stages} leaves no stage for a load behind a load"
     return levels, reasons
@@ -137,6 +137,8 @@ def load_latencies(
 ) -> tuple[dict[GOp, int], dict[GOp, str]]:
     """The latency in stages of each load to pipeline, and why the others are not."""
     levels, reasons = load_levels(loop, stages, axis, release)
-    deepest = max(levels.values(), default=0)
+    if not levels:
+        return {}, reasons
+    deepest = max(levels.values())
     latency = (stages - 1) // (deepest + 1)
     return dict.fromkeys(levels, latency), reasons
