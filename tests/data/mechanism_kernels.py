@@ -152,3 +152,20 @@ def packed_keys(q_ptr, k_ptr, s_ptr, v_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.c
         v = tl.load(v_ptr + (start + columns)[:, None] * D + d[None, :])
         acc = tl.dot(tl.exp(scores).to(v.dtype), v, acc)
     tl.store(o_ptr + rows[:, None] * D + d[None, :], acc)
+
+
+@triton.jit
+def added_bias(q_ptr, k_ptr, b_ptr, v_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    """A product adds to a bias that is loaded in the loop, and the sum goes over rows into the next product."""
+    rows = tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    d = tl.arange(0, D)
+    k = tl.load(k_ptr + columns[None, :] * D + d[:, None])
+    acc = tl.zeros((BN, D), dtype=tl.float32)
+    for start in range(0, n, BM):
+        q = tl.load(q_ptr + (start + rows)[:, None] * D + d[None, :])
+        bias = tl.load(b_ptr + (start + rows)[:, None] * BN + columns[None, :])
+        scores = tl.exp(tl.dot(q, k) + bias)
+        v = tl.load(v_ptr + (start + rows)[:, None] * D + d[None, :])
+        acc += tl.dot(tl.trans(scores.to(v.dtype)), v)
+    tl.store(o_ptr + columns[:, None] * D + d[None, :], acc)

@@ -4,8 +4,8 @@ Follows ScheduleLoops.cpp and LowerLoops.cpp of third_party/amd (StreamPipeline.
 that feeds a dot goes through registers into a ring of max(1, num_stages - 1 - L) buffers, L being the largest
 level of loads behind loads; one more where it is copied straight to LDS. All buffers of a loop live from
 before it to its end, so the order of its operations does not change the total and it is left as it stands;
-but where a load stays in registers and a dot reads what is computed from it, the loop is expanded, since later
-passes place conversions by the values that it then carries.
+but where a load stays in registers and a dot reads what is computed from it, or a dot adds to it, the loop is
+expanded, since later passes place conversions by the values that it then carries, and once more behind it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from tritonlint.compiler.amd_schedule import expand_single_dot
 from tritonlint.compiler.amd_shared import operand_encoding_amd
 from tritonlint.compiler.graph import GOp, Graph, GValue
+from tritonlint.compiler.ops import DOTS
 from tritonlint.compiler.pipeline import LoadChoice, PipelineReport, loops_of, what_stops
 from tritonlint.compiler.pipeline_build import TOKEN, buffer_alloc, memory_value, replace_views
 from tritonlint.compiler.pipeline_latency import can_pipeline, load_levels, num_stages_of
@@ -108,7 +109,7 @@ def pipeline_amd(
             copy, written = _to_ring(load, alloc, direct, replace_all=not release.amd_matches_alloc)
             placed[copy] = placed.pop(load)
             stores += written
-        if lost:
+        if lost or _adds_to_loaded(loop):
             chained = release.amd_chained_dots and _is_chained(loop, stages, deepest)
             if chained or expand_single_dot(loop, stages, placed, stores) is None:
                 report.carried += lost
@@ -132,6 +133,24 @@ def _is_converted_for_a_dot(load: GOp) -> bool:
                 stack.append(user)
     conversions = {op for op in on_the_way if op.name == "ttg.convert_layout"}
     return reaches_dot and bool(conversions) and conversions != on_the_way
+
+
+def _adds_to_loaded(loop: GOp) -> bool:
+    """Whether a dot adds to what an iteration loads. Behind the loop its accumulator is also what is left where
+    the iteration does not exist, and a conversion of a value with two users stays where it is."""
+    for dot in loop.body.ops:
+        if dot.name not in DOTS:
+            continue
+        stack, seen = [dot.operands[2]], set[GOp]()
+        while stack:
+            op = stack.pop().op
+            if op is None or op.block is not loop.body or op in seen or op.name in DOTS:
+                continue
+            if op.name in LOADS or op.name == "ttg.local_load":
+                return True
+            seen.add(op)
+            stack += op.operands
+    return False
 
 
 def _is_chained(loop: GOp, stages: int, deepest: int) -> bool:
