@@ -179,3 +179,26 @@ def test_random_edits_say_what_the_whole_says(seed: int) -> None:
         assert linted is not None
         if step % 3 == 0:
             assert told(linted.result) == whole(text)
+
+
+def test_a_helper_that_no_launch_asks_for_leaves_the_plans_alone() -> None:
+    """Told by the names that were looked up, not by those that stand in the text."""
+    source = SOURCE.replace(
+        "def gemm_of(a, b, c):\n", "def check(x):\n    assert x\n\n\ndef gemm_of(a, b, c):\n    check(a)\n"
+    )
+    file = edited_file()
+    file.lint(source)
+
+    def readings() -> set[int]:
+        return {id(reading) for kept in file.readings.values() for reading in kept}
+
+    before = readings()
+    for new in ("    assert x, 'no x'", "    n = 3; assert x"):
+        text = source.replace("    assert x", new)
+        assert edit_by_edit(file, text) == whole(text)
+    assert readings() == before
+    asked = source.replace("    check(a)\n", "    a = check(a)\n")
+    for text in (asked, asked.replace("    assert x", "    return None")):
+        assert edit_by_edit(file, text) == whole(text)
+        assert not readings() <= before
+        before = readings()

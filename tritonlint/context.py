@@ -8,7 +8,7 @@ read, trace and compile once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -122,6 +122,11 @@ class FileWork:
         if gpu.name not in self._plans:
             self._plans[gpu.name] = self._read(gpu)
         return self._plans[gpu.name]
+
+    def names_for(self, there: Callable[[int], bool]) -> frozenset[str]:
+        """The module-level names of the file that what stands on some lines hangs on, on any GPU."""
+        readers = [found.reader for _, found, _ in self._readings if found.reader is not None]
+        return frozenset().union(*(reader.names_for(there) for reader in readers))
 
     @property
     def differs(self) -> bool:

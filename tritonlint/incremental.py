@@ -45,7 +45,7 @@ from tritonlint.source.module import Module, first_code_line
 from tritonlint.source.pieces import NotInPiecesError, Piece, Pieces, pieces_of, syntax_problem
 from tritonlint.source.problem import Problem
 from tritonlint.source.project import Project, Stamp, stamp
-from tritonlint.source.reach import Facts, Reach, facts_of
+from tritonlint.source.reach import Facts, Group, Reach, facts_of
 from tritonlint.source.shared_platform import SharedPlatform
 from tritonlint.source.sites import KernelSource, LaunchPlan
 from tritonlint.source.text import Lines, SourceFile, load
@@ -57,6 +57,9 @@ MAX_CHARACTERS = 2_000_000  # longer files are linted whole
 _GENERATIONS = 4  # of plans and findings that are kept, so that undoing an edit costs nothing
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+
+
+Bodies = tuple[tuple[int, str], ...]  # lines and texts of pieces
 
 
 class _Cancelled(Exception):
@@ -99,7 +102,9 @@ class _Reading:
     plans: tuple[_Plan, ...]
     problems: tuple[Problem, ...]
     looked_at: Mapping[str, Stamp]
-    bodies: bytes | None  # what the bodies of kernels were, where a plan holds on to these
+    names: frozenset[str]  # that were looked up
+    heads: tuple[tuple[int, str], ...]  # of the pieces that this hangs on
+    bodies: Bodies | None  # what the bodies of kernels were, where a plan holds on to these
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,6 +117,7 @@ class _Judgement:
     observed: Any
     says: Mapping[re.Pattern[str], bool]
     looked_at: Mapping[str, Stamp]
+    source: Bodies | None  # what the rules saw of the text, where they looked at it
 
 
 class EditedFile:
@@ -133,7 +139,7 @@ class EditedFile:
         self._pieces: Pieces | None = None
         self._facts: dict[int, tuple[Piece, Facts]] = {}
         self._comments: dict[tuple[str, int], Comments] = {}
-        self.readings: OrderedDict[Any, _Reading] = OrderedDict()
+        self.readings: OrderedDict[Any, tuple[_Reading, ...]] = OrderedDict()
         self.judgements: OrderedDict[Any, _Judgement] = OrderedDict()
         self.apart = False
 
@@ -247,38 +253,43 @@ class _Now:
     def _read(self) -> list[_Reading]:
         """The plans of every group of statements."""
         groups = self.reach.groups()
-        keys = {union: self._group_key(union, members) for union, members in groups.items()}
+        keys = {union: self._group_key(group) for union, group in groups.items()}
         found: dict[frozenset[int], _Reading] = {}
         for union, key in keys.items():
-            kept = _get(self.file.readings, key)
-            if kept is not None and self._holds(kept, union):
-                found[union] = kept
+            for kept in _get(self.file.readings, key) or ():
+                if self._holds(kept, union):
+                    found[union] = kept
+                    break
         missing = {union: groups[union] for union in groups if union not in found}
         if missing:
             made = self._read_again(missing)
             for union, reading in made.items():
-                _put(self.file.readings, keys[union], reading, _GENERATIONS * len(groups))
+                kept_before = (_get(self.file.readings, keys[union]) or ())[: _GENERATIONS - 1]
+                _put(self.file.readings, keys[union], (reading, *kept_before), _GENERATIONS * len(groups))
             found.update(made)
         return [found[union] for union in groups]
 
-    def _group_key(self, union: frozenset[int], members: frozenset[int]) -> Any:
+    def _group_key(self, group: Group) -> Any:
         assumed = tuple(repr(one) for one in self.comments.assumptions if one.scope == "file")
-        own = tuple(self.pieces.pinned[number] for number in sorted(members))
-        return (_digest(repr([self.facts[number].head for number in sorted(union)])), own, assumed)
+        pinned = self.pieces.pinned
+        members = tuple(pinned[number] for number in sorted(group.members))
+        return (members, tuple(pinned[number] for number in sorted(group.runs)), assumed)
 
     def _holds(self, reading: _Reading, union: frozenset[int]) -> bool:
-        return self._unchanged(reading.looked_at) and (
-            reading.bodies is None or reading.bodies == self._bodies(union)
+        return (
+            reading.heads == self.reach.heads(union, reading.names)
+            and (reading.bodies is None or reading.bodies == self.bodies(union))
+            and self._unchanged(reading.looked_at)
         )
 
-    def _bodies(self, union: frozenset[int]) -> bytes:
-        return _digest(repr([self.pieces.pieces[number].key for number in sorted(union)]))
+    def bodies(self, chosen: frozenset[int]) -> Bodies:
+        return tuple(self.pieces.pieces[number].key for number in sorted(chosen))
 
-    def _read_again(self, groups: Mapping[frozenset[int], frozenset[int]]) -> dict[frozenset[int], _Reading]:
+    def _read_again(self, groups: Mapping[frozenset[int], Group]) -> dict[frozenset[int], _Reading]:
         """The plans of some groups, read from a file that holds nothing else."""
         self._go_on()
         file = self.file
-        runs = self.reach.reaching(frozenset().union(*groups.values()))
+        runs = frozenset[int]().union(*(group.runs for group in groups.values()))
         work = FileWork(
             file.path,
             self.module_of(frozenset().union(*groups)),
@@ -291,7 +302,7 @@ class _Now:
         looked_at = work.looked_at
         if file.path in looked_at:
             raise NotInPiecesError  # an imported file imports this one
-        group_of = {number: union for union, members in groups.items() for number in members}
+        group_of = {number: union for union, group in groups.items() for number in group.members}
         plans: dict[frozenset[int], list[_Plan]] = {union: [] for union in groups}
         held: set[frozenset[int]] = set()
         for context in contexts:
@@ -310,15 +321,19 @@ class _Now:
             union = group_of.get(number) if number is not None else None
             if union is not None:
                 problems.setdefault(union, []).append(problem)
-        return {
-            union: _Reading(
+        found: dict[frozenset[int], _Reading] = {}
+        for union, group in groups.items():
+            concerned = group.members | group.runs
+            names = work.names_for(lambda line, of=concerned: self.pieces.number_at(line) in of)  # type: ignore[misc]
+            found[union] = _Reading(
                 tuple(plans[union]),
                 tuple(problems.get(union, ())),
                 looked_at,
-                self._bodies(union) if union in held else None,
+                names,
+                self.reach.heads(union, names),
+                self.bodies(union) if union in held else None,
             )
-            for union in groups
-        }
+        return found
 
     def _plan(self, context: PlanContext, work: FileWork) -> _Plan:
         plan = context.plan
@@ -352,10 +367,15 @@ class _Now:
         found: dict[int, _Judgement] = {}
         missing: list[tuple[_Plan, frozenset[int], Any]] = []
         for plan in plans:
-            needed = self._needed(plan)
-            key = (plan.told_by, plan.key, self._bodies(needed))
+            own, needed = self._needed(plan)
+            key = (plan.told_by, plan.key, self.bodies(own))
             kept = _get(self.file.judgements, key)
-            if kept is not None and self._unchanged(kept.looked_at) and self._still_says(kept):
+            if (
+                kept is not None
+                and self._unchanged(kept.looked_at)
+                and self._still_says(kept)
+                and (kept.source is None or kept.source == self.bodies(needed))
+            ):
                 found[id(plan)] = kept
             else:
                 missing.append((plan, needed, key))
@@ -368,8 +388,9 @@ class _Now:
                 found[id(plan)] = judgement
         return [found[id(plan)] for plan in plans]
 
-    def _needed(self, plan: _Plan) -> frozenset[int]:
-        """The pieces that what is said of a plan can depend on, besides the plan."""
+    def _needed(self, plan: _Plan) -> tuple[frozenset[int], frozenset[int]]:
+        """The pieces that what is said of a plan can depend on, besides the plan; and with those that rules may look
+        up in the text."""
         lines = {plan.root}
         for one in plan.on.values():
             lines.update(_lines_of(one, self.file.path))
@@ -377,11 +398,14 @@ class _Now:
         beside = frozenset().union(*(self.reach.beside(number) for number in touched))
         # Other kernels that a host function names are none of this plan's business.
         needed = touched | {n for n in beside if self.facts[n].head == self.pieces.pieces[n].key}
-        if plan.kernel is None:
-            own = any(one.kernel.path == self.file.path for one in plan.on.values())
-            return needed | self.reach.closure(needed, head=False) if own else needed
-        kernel = self.pieces.number_at(plan.kernel)
-        return needed | self.reach.closure([kernel] if kernel is not None else [], head=False)
+        if plan.kernel is not None:
+            kernel = self.pieces.number_at(plan.kernel)
+            used = self.reach.closure([kernel] if kernel is not None else [], head=False)
+            return touched | used, needed | used
+        if any(one.kernel.path == self.file.path for one in plan.on.values()):
+            needed |= self.reach.closure(needed, head=False)
+            return needed, needed
+        return touched, needed
 
     def _still_says(self, kept: _Judgement) -> bool:
         return all(self.says(pattern) == said for pattern, said in kept.says.items())
@@ -474,7 +498,7 @@ class _Again:
     def judge(self, plan: _Plan, needed: frozenset[int]) -> _Judgement:
         """Raises _Cancelled and _Differs."""
         now, file = self.now, self.now.file
-        part = _Part(self, self._anew(plan), now.source_of(needed))
+        part = _Part(self, self._anew(plan), lambda: now.source_of(needed))
         context = PlanContext(part, plan.key, plan.gpus, plan.gpus_chosen)
         problems: list[FileProblem] = []
         findings = checked(context, file.rules, problems, now.cancelled)
@@ -486,7 +510,8 @@ class _Again:
         looked_at: Mapping[str, Stamp] = self._project.looked_at
         if plan.work is not None:
             looked_at = {**looked_at, **plan.work.looked_at}
-        return _Judgement(plan, tuple(findings), tuple(problems), observed, part.said, looked_at)
+        source = now.bodies(needed) if part.looked else None
+        return _Judgement(plan, tuple(findings), tuple(problems), observed, part.said, looked_at, source)
 
     def _anew(self, plan: _Plan) -> dict[str, LaunchPlan]:
         """The plan on each GPU, with its kernel as it stands in the text now."""
@@ -532,14 +557,23 @@ class _Again:
 class _Part:
     """context.PlanSource for one plan: the source is that of the statements which it can depend on."""
 
-    def __init__(self, again: _Again, plans: Mapping[str, LaunchPlan], source: str) -> None:
+    def __init__(self, again: _Again, plans: Mapping[str, LaunchPlan], source: Callable[[], str]) -> None:
         self.path = again.path
         self.targets = again.targets
         self.model = again.model
-        self.source = source
+        self.looked = False  # at the text
         self.said: dict[re.Pattern[str], bool] = {}
+        self._make_source = source
+        self._source = ""
         self._plans = plans
         self._now = again.now
+
+    @property
+    def source(self) -> str:
+        if not self.looked:
+            self._source = self._make_source()
+            self.looked = True
+        return self._source
 
     def says(self, pattern: re.Pattern[str]) -> bool:
         self.said[pattern] = self._now.says(pattern)

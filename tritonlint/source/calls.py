@@ -315,14 +315,17 @@ def call_function(interp: Interpreter, function: Function, arguments: Arguments)
     from tritonlint.source.interpreter import MAX_DEPTH
 
     key = _memo_key(interp, function, arguments)
-    if key is not None and key in interp.memo:
-        return interp.memo[key]
+    known = interp.remembered(key) if key is not None else MISSING
+    if known is not MISSING:
+        return known
     if interp.depth >= MAX_DEPTH:
         return interp.symbol(("deep", id(function.node)), f"{function.name} calls itself too deeply")
     if interp.launches is not None:
         interp.ran.add(id(function.node))
         return _limited(interp, function, arguments)
-    return _run(interp, function, arguments, key)
+    if key is None:
+        return _run(interp, function, arguments)
+    return interp.once(key, lambda: _run(interp, function, arguments), _is_scalar)
 
 
 def _limited(interp: Interpreter, function: Function, arguments: Arguments) -> Any:
@@ -332,7 +335,7 @@ def _limited(interp: Interpreter, function: Function, arguments: Arguments) -> A
     interp.steps = allowed
     depth, path = interp.depth, interp.path
     try:
-        return _run(interp, function, arguments, None)
+        return _run(interp, function, arguments)
     except OutOfBudget:
         if kept <= 0:
             raise
@@ -349,7 +352,7 @@ def _is_own(interp: Interpreter, function: Function) -> bool:
     return function.environment is interp.main
 
 
-def _run(interp: Interpreter, function: Function, arguments: Arguments, key: Any) -> Any:
+def _run(interp: Interpreter, function: Function, arguments: Arguments) -> Any:
     interp.depth += 1
     path = interp.path
     frame = Frame(function.environment, function.closure, function.name)
@@ -369,15 +372,12 @@ def _run(interp: Interpreter, function: Function, arguments: Arguments, key: Any
             status = "raise"
         if frame.yields is not None:
             return frame.yields
-        result = _returned(frame, status, interp, path)
+        return _returned(frame, status, interp, path)
     except RecursionError:
         raise OutOfBudget from None
     finally:
         interp.depth -= 1
         interp.path = path
-    if key is not None and _is_scalar(result):
-        interp.memo[key] = result
-    return result
 
 
 def _returned(frame: Frame, status: str, interp: Interpreter, path: Any) -> Any:

@@ -108,13 +108,14 @@ class Environment:
         self._running: dict[int, Frame] = {}
         self._later: dict[str, Any] = {}
         self._exhausted: set[int] = set()  # statements that cost too much
+        self.asked: dict[int, set[tuple[str, str]]] = {}  # the names that a statement looked up
 
     def lookup(self, name: str) -> Any:
         """The value of a module-level name at the present time; MISSING where nothing binds it."""
-        if self.interpreter.watched is not None:
-            self.interpreter.watched.add((self.module.path, name))
         now = self.now
         if now == LAST and name in self._later:
+            if self.interpreter.watched is not None:
+                self.interpreter.watched.add((self.module.path, name))
             return self._later[name]
         value = self._at(name, now)
         if now == LAST and self._state_is_settled():
@@ -125,6 +126,8 @@ class Environment:
         return "running" not in self._state.values()
 
     def _at(self, name: str, now: int) -> Any:
+        if self.interpreter.watched is not None:
+            self.interpreter.watched.add((self.module.path, name))
         numbers = self.index.get(name)
         if numbers is None:
             return self._from_star(name, now)
@@ -199,6 +202,9 @@ class Environment:
         # What a module does once is not charged to the site that happens to ask first.
         outer_steps, interpreter.steps = interpreter.steps, interpreter.allowance()
         granted = interpreter.steps
+        outer_watched = interpreter.watched
+        if outer_watched is not None:
+            interpreter.watched = self.asked[number] = set()
         try:
             self._carry(statement, frame, number)
             interpreter.run_top_level(statement, frame)
@@ -206,6 +212,7 @@ class Environment:
             self._exhausted.add(number)
         finally:
             self.now = outer_now
+            interpreter.watched = outer_watched
             interpreter.path = outer_path
             interpreter.reserve -= granted - max(interpreter.steps, 0)
             interpreter.steps = outer_steps

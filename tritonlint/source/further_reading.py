@@ -12,7 +12,7 @@ from typing import Any
 from tritonlint.source.collecting import collection_paused
 from tritonlint.source.environment import Frame
 from tritonlint.source.guards import Choice
-from tritonlint.source.interpreter import SITE_STEPS
+from tritonlint.source.interpreter import SITE_STEPS, Name
 from tritonlint.source.kernels import ConfigValue, Kernel
 from tritonlint.source.objects import (
     Class,
@@ -47,11 +47,10 @@ def read_further(first: Reading, platform: Platform) -> tuple[SharedPlatform, Re
         return None
     shared.rests_on(basis.interp.platform, apart)
     there = [plan for plan in plans if plan is not None]
-    return shared, Reading(tuple(sorted(there, key=place)), tuple(reader.problems))
+    return shared, Reading(tuple(sorted(there, key=place)), tuple(reader.problems), reader=reader)
 
 
 def _plans(basis: Reader, reader: Reader, asking: Iterable[int]) -> list[LaunchPlan | None] | None:
-    seen = reader.interp.watched = set()
     runs = {number: reader.run(number) for number in asking}
     concerned = {
         *basis.by_site(launch for number in runs for launch in basis.runs[number]),
@@ -60,9 +59,8 @@ def _plans(basis: Reader, reader: Reader, asking: Iterable[int]) -> list[LaunchP
     for number, launches in enumerate(basis.runs):
         if number not in runs and not concerned.isdisjoint(basis.by_site(launches)):
             runs[number] = reader.run(number)
-    if _left_behind(
-        basis, {id(one) for n, left in enumerate(basis.changed) if n not in runs for one in left}, seen
-    ):
+    left = {id(one) for number, all_ in enumerate(basis.changed) if number not in runs for one in all_}
+    if _left_behind(basis, left, _seen(reader)):
         return None
     reader.report_over_budget()
     launched = reader.by_site(launch for number in sorted(runs) for launch in runs[number])
@@ -73,7 +71,15 @@ def _plans(basis: Reader, reader: Reader, asking: Iterable[int]) -> list[LaunchP
     return [*kept.values(), *basis.unlaunched, *(reader.plan_of(group) for group in groups.values())]
 
 
-def _left_behind(reader: Reader, changed: set[int], names: Iterable[tuple[str, str]]) -> bool:
+def _seen(reader: Reader) -> set[Name]:
+    """All names that were looked up."""
+    found = set[Name]().union(*reader.asked.values())
+    return found.union(
+        *(one for place in reader.interp.environments.values() for one in place.asked.values())
+    )
+
+
+def _left_behind(reader: Reader, changed: set[int], names: Iterable[Name]) -> bool:
     """Whether one of the names (file, name) stands for something that holds what was changed."""
     interp = reader.interp
     seen: set[int] = set()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from tritonlint.source import expressions, statements
 from tritonlint.source.environment import Environment, Frame
@@ -13,13 +13,17 @@ from tritonlint.source.guards import ANYWHERE, Guards, Path, extend
 from tritonlint.source.hooks import Hooks
 from tritonlint.source.journal import Journal
 from tritonlint.source.module import Module
-from tritonlint.source.objects import Origin, OutOfBudget, Raised, Symbol
+from tritonlint.source.objects import MISSING, Origin, OutOfBudget, Raised, Symbol
 from tritonlint.source.project import Project
 from tritonlint.source.sites import Platform
 
+Made = TypeVar("Made")
 SITE_STEPS = 60_000  # expression nodes that one site may evaluate: about 100 ms
 ALL_STEPS = 500_000  # of all module-level statements, of the file and of what it imports
 MAX_DEPTH = 40  # calls inside calls
+
+
+Name = tuple[str, str]  # of a module: its file, the name
 
 
 @dataclass(slots=True)
@@ -54,7 +58,10 @@ class Interpreter:
         self.entry = ""  # the function that launches are looked for in
         self.slicer: Any = None
         self.permissive = False  # branches that are decided against are looked at too
-        self.watched: set[tuple[str, str]] | None = None  # module-level names that are looked up: file, name
+        self.watched: set[Name] | None = (
+            None  # module-level names that are looked up, where somebody wants to know
+        )
+        self._memo_names: dict[Any, frozenset[Name]] = {}
         self.ran: set[int] = set()  # ids of the functions that ran since launches are looked for
         self.environments: dict[str, Environment] = {}
         self.main = Environment(self, module)
@@ -86,6 +93,34 @@ class Interpreter:
         if low is not None and low == high and kind in ("int", "bool"):
             return low if kind == "int" else bool(low)
         return Symbol(key, reason, low, high, power_of_two, multiple_of, kind)
+
+    def remembered(self, key: Any) -> Any:
+        """What was put down under a key, MISSING where nothing was; the names that it hangs on count as looked up."""
+        if key not in self.memo:
+            return MISSING
+        if self.watched is not None:
+            self.watched |= self._memo_names.get(key, frozenset())
+        return self.memo[key]
+
+    def once(
+        self, key: Any, make: Callable[[], Made], keep: Callable[[Made], bool] = lambda made: True
+    ) -> Made:
+        """What `make` gives, made once for each key; only what `keep` agrees to is put down."""
+        found = self.remembered(key)
+        if found is MISSING:
+            outer = self.watched
+            self.watched = None if outer is None else set()
+            try:
+                found = make()
+                if keep(found):
+                    self.memo[key] = found
+                    self._memo_names[key] = frozenset(self.watched or ())
+            finally:
+                if outer is not None:
+                    outer |= self.watched or set()
+                self.watched = outer
+        made: Made = found
+        return made
 
     # -- running
 

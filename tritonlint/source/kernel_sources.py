@@ -116,14 +116,12 @@ def constant_function(interp: Interpreter, function: Function) -> Any:
 
 def kernel_source(interp: Interpreter, kernel: Kernel, kind: Any = "jit") -> KernelSource:
     """The record of a kernel; one for each `def` and enclosing call."""
-    key = ("kernel", id(kernel.node), id(kernel.closure))
-    found = interp.memo.get(key)
-    if found is None:
-        found = _make(interp, kernel, kind)
-        interp.memo[key] = found
+
+    def make() -> KernelSource:
         interp.keep.append(kernel)  # the ids in the key stay taken
-    source: KernelSource = found
-    return source
+        return _make(interp, kernel, kind)
+
+    return interp.once(("kernel", id(kernel.node), id(kernel.closure)), make)
 
 
 def _make(interp: Interpreter, kernel: Kernel, kind: Any) -> KernelSource:

@@ -291,36 +291,35 @@ class Runner:
             return interp.symbol(("self", id(node)), "self is not known")
         if any(getattr(one, "id", "") == "classmethod" for one in getattr(node, "decorator_list", [])):
             return owner
-        key = ("instance", id(owner))
-        if key not in interp.memo:
-            instance = Instance(owner)
-            interp.memo[key] = instance
-            init = owner.find("__init__")
-            changed = _changed_attributes(owner)
-            if isinstance(init, Function) and getattr(node, "name", "") != "__init__":
-                saved, interp.launches = interp.launches, None
-                steps, interp.steps = interp.steps, min(interp.steps, 4000)
-                before = interp.steps
-                slicer, interp.slicer = interp.slicer, None
-                try:
-                    bound = Function(
-                        init.name, init.node, init.environment, init.closure, init.owner, instance
-                    )
-                    self._run(bound, unknown_arguments(interp, bound))
-                except (Raised, OutOfBudget, RecursionError):
-                    pass
-                finally:
-                    interp.launches = saved
-                    interp.slicer = slicer
-                    interp.steps = steps - (before - max(interp.steps, 0))
-                    interp.path = ANYWHERE
-            # None is what an attribute is before something else sets it.
-            for name in {*changed, *(name for name, value in instance.attributes.items() if value is None)}:
-                # What another method changes is not what `__init__` left.
-                if not isinstance(instance.attributes.get(name), Kernel):
-                    reason = f"self.{name} changes between calls"
-                    instance.attributes[name] = interp.symbol(("changed", id(owner), name), reason)
-        return interp.memo[key]
+        return interp.once(("instance", id(owner)), lambda: self._made_instance(owner, node))
+
+    def _made_instance(self, owner: Class, node: ast.AST) -> Instance:
+        interp = self.interp
+        instance = Instance(owner)
+        init = owner.find("__init__")
+        changed = _changed_attributes(owner)
+        if isinstance(init, Function) and getattr(node, "name", "") != "__init__":
+            saved, interp.launches = interp.launches, None
+            steps, interp.steps = interp.steps, min(interp.steps, 4000)
+            before = interp.steps
+            slicer, interp.slicer = interp.slicer, None
+            try:
+                bound = Function(init.name, init.node, init.environment, init.closure, init.owner, instance)
+                self._run(bound, unknown_arguments(interp, bound))
+            except (Raised, OutOfBudget, RecursionError):
+                pass
+            finally:
+                interp.launches = saved
+                interp.slicer = slicer
+                interp.steps = steps - (before - max(interp.steps, 0))
+                interp.path = ANYWHERE
+        # None is what an attribute is before something else sets it.
+        for name in {*changed, *(name for name, value in instance.attributes.items() if value is None)}:
+            # What another method changes is not what `__init__` left.
+            if not isinstance(instance.attributes.get(name), Kernel):
+                reason = f"self.{name} changes between calls"
+                instance.attributes[name] = interp.symbol(("changed", id(owner), name), reason)
+        return instance
 
     def _call(self, function: Function, launches: list[Launch]) -> Frame:
         arguments = unknown_arguments(self.interp, function)

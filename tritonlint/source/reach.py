@@ -5,7 +5,8 @@ turn. What acts on its own (launches, kernels, and who calls them) reaches all t
 round, a statement's plans depend on what all those reach that reach it: statements with the same of these form a group.
 
 All of it is read off the names in the text, and errs to the side of more: a name that stands for something else (a local
-variable, an attribute) links two statements that have nothing to do with each other.
+variable, an attribute) links two statements that have nothing to do with each other. Once a group was read, the names
+that were looked up tell more (`heads`).
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ class Facts:
     offers: frozenset[str]  # names of functions in it, also of methods, that a call by attribute may mean
     acts: bool
     takes_comments: bool  # holds something that an `assume` comment above may be meant for
+    makes: bool  # binds a name that may be a kernel by its looks: a decorated function, `name = made()`
+    ours: bool  # has a comment of ours
     head: tuple[int, str]
 
 
@@ -48,12 +51,14 @@ def facts_of(piece: Piece) -> Facts:
     uses: set[str] = set()
     attributes: set[str] = set()
     offers: set[str] = set()
-    everywhere = acts = False
+    everywhere = acts = makes = False
     for statement in piece.statements:
         names_of(statement, binds, True)
         acts = acts or may_hold_kernel(statement)
+        makes = makes or bool(getattr(statement, "decorator_list", ()))
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
             offers.update(target.id for target in statement.targets if isinstance(target, ast.Name))
+            makes = True
         for node in walk(statement):
             if isinstance(node, ast.Name):
                 uses.add(node.id)
@@ -73,7 +78,8 @@ def facts_of(piece: Piece) -> Facts:
                 changes.update(node.names)
     acts = acts or any(sign in piece.text for sign in _LAUNCHES)
     # A comment of ours in the body may be meant for the kernel.
-    kernel = plain_kernel(piece) if "tritonlint" not in piece.text.lower() else None
+    ours = "tritonlint" in piece.text.lower()
+    kernel = plain_kernel(piece) if not ours else None
     head_uses = uses
     head = piece.key
     if kernel is not None:
@@ -91,6 +97,8 @@ def facts_of(piece: Piece) -> Facts:
         offers=frozenset(offers),
         acts=acts,
         takes_comments=takes,
+        makes=makes,
+        ours=ours,
         head=head,
     )
 
@@ -128,6 +136,15 @@ def _changed(node: ast.AST) -> str | None:
     while isinstance(target, (ast.Subscript, ast.Attribute)):
         target = target.value
     return target.id if isinstance(target, ast.Name) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`members` are the pieces whose plans hang on the same pieces, `runs` those whose functions are to be run for them:
+    those that reach the members, and those that change module-level values in place."""
+
+    members: frozenset[int]
+    runs: frozenset[int]
 
 
 class Reach:
@@ -193,26 +210,37 @@ class Reach:
             if one.acts or one.uses & offered or one.attributes & offered
         )
 
-    def groups(self) -> Mapping[frozenset[int], frozenset[int]]:
-        """The acting pieces by what their plans depend on: all that is reached by what reaches them -> the pieces."""
+    def groups(self) -> Mapping[frozenset[int], Group]:
+        """The acting pieces by what their plans depend on, which is all that is reached by what reaches them."""
         reached_by: dict[int, list[int]] = {}
         for number in sorted(self.acting):
             for other in self._closure(number) & self.acting:
                 reached_by.setdefault(other, []).append(number)
-        groups: dict[frozenset[int], set[int]] = {}
+        members: dict[frozenset[int], set[int]] = {}
+        runs: dict[frozenset[int], set[int]] = {}
         unions: dict[tuple[int, ...], frozenset[int]] = {}
         for number, by in reached_by.items():
             mark = tuple(by)
             if mark not in unions:
                 unions[mark] = frozenset().union(*(self._closure(one) for one in by))
-            groups.setdefault(unions[mark], set()).add(number)
-        return {union: frozenset(members) for union, members in groups.items()}
+            members.setdefault(unions[mark], set()).add(number)
+            runs.setdefault(unions[mark], set(self._changing)).update(by)
+        return {union: Group(frozenset(members[union]), frozenset(runs[union])) for union in members}
 
-    def reaching(self, members: frozenset[int]) -> frozenset[int]:
-        """The acting pieces whose functions are to be run for the plans of some: those that reach them, and those that
-        change module-level values in place."""
-        by = {number for number in self.acting if not members.isdisjoint(self._closure(number))}
-        return frozenset(by | self._changing)
+    def heads(self, union: frozenset[int], names: frozenset[str]) -> tuple[tuple[int, str], ...]:
+        """What the plans of a group hang on in the text, where these are all the names that were looked up for them:
+        the pieces that bind or change one, and those of which the name alone does not tell."""
+        return tuple(
+            one.head
+            for number in sorted(union)
+            if (one := self.facts[number]).makes
+            or one.ours
+            or one.everywhere
+            or number in self.acting
+            or number in self._linked
+            or not names.isdisjoint(one.binds)
+            or not names.isdisjoint(one.changes)
+        )
 
     def _closure(self, number: int) -> frozenset[int]:
         if number not in self._closures:

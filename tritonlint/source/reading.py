@@ -14,7 +14,7 @@ from tritonlint.source.collecting import collection_paused
 from tritonlint.source.definitions import may_be_kernel
 from tritonlint.source.dtypes import DTYPES
 from tritonlint.source.hooks import Hooks
-from tritonlint.source.interpreter import SITE_STEPS, Interpreter
+from tritonlint.source.interpreter import SITE_STEPS, Interpreter, Name
 from tritonlint.source.kernels import Kernel
 from tritonlint.source.knowledge import from_knowledge
 from tritonlint.source.launches import Launch, Runner
@@ -128,7 +128,9 @@ class Reader:
         self.plans: dict[Site, LaunchPlan | None] = {}
         self.unlaunched: list[LaunchPlan | None] = []  # plans of kernels that nothing launches
         self.reached: set[Any] = set()  # kernels that are launched
+        self.asked: dict[int, set[Name]] = {}  # the names that were looked up for what stands on a line
         self._running: int | None = None
+        self.interp.watched = set()
         if isinstance(platform, SharedPlatform):
             platform.asked_by(self._asks)
 
@@ -147,16 +149,19 @@ class Reader:
     def run(self, number: int) -> list[Launch]:
         """What the function of that number launches."""
         entry = self.runner.found[number]
-        if self.wanted is not None and self.module.statements[entry.number].lineno not in self.wanted:
+        line = self.module.statements[entry.number].lineno
+        if self.wanted is not None and line not in self.wanted:
             self.changed.append(())
             return []
         self._running = number
         self.interp.journal.changed = {}
+        self.interp.watched = self.asked.setdefault(line, set())
         try:
             return self._launched(self.runner, entry)
         finally:
             self.changed.append(self.interp.journal.changed.values())
             self._running = self.interp.journal.changed = None
+            self.interp.watched = set()
 
     def report_over_budget(self) -> None:
         for entry in self.runner.over_budget:
@@ -303,11 +308,31 @@ class Reader:
         plans = [*self.plans.values(), *self.unlaunched]
         return sorted((plan for plan in plans if plan is not None), key=place)
 
+    def names_for(self, there: Callable[[int], bool]) -> set[str]:
+        """The names of this file that what stands on some lines (of functions that were run, of plans) hangs on."""
+        main = self.interp.main
+        found: set[str] = set()
+        stack = [name for line, names in self.asked.items() if there(line) for name in names]
+        for number, names in main.asked.items():
+            if there(self.module.statements[number].lineno):
+                stack.extend(names)
+        while stack:
+            path, name = stack.pop()
+            if path == main.module.path and name not in found:
+                found.add(name)
+                for number in main.index.get(name, ()):
+                    stack.extend(main.asked.get(number, ()))
+        return found
+
     def _guarded(self, make: Callable[..., LaunchPlan], kernel: Kernel) -> LaunchPlan | None:
         self.interp.steps = SITE_STEPS
+        names = self.interp.watched = set[Name]()
         try:
-            return make()
+            plan = make()
+            self.asked.setdefault(place(plan)[0], set()).update(names)
+            return plan
         except (Raised, OutOfBudget, RecursionError):
+            self.asked.setdefault(kernel.node.lineno, set()).update(names)
             self.problems.append(
                 Problem(
                     "unresolved",

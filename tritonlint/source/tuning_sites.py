@@ -37,14 +37,12 @@ def default_stages(triton: tuple[int, int]) -> int:
 
 def tuning_site(interp: Interpreter, kernel: Kernel, layer: Layer) -> AutotuneSite:
     """The record of one tuner; made once per decorator."""
-    key = ("tuning", id(layer))
-    found = interp.memo.get(key)
-    if found is None:
-        found = _make(interp, kernel, layer)
-        interp.memo[key] = found
-        interp.keep.append(layer)
-    site: AutotuneSite = found
-    return site
+
+    def make() -> AutotuneSite:
+        interp.keep.append(layer)  # the id in the key stays taken
+        return _make(interp, kernel, layer)
+
+    return interp.once(("tuning", id(layer)), make)
 
 
 def _make(interp: Interpreter, kernel: Kernel, layer: Layer) -> AutotuneSite:
