@@ -51,7 +51,7 @@ def named(source: str = SOURCE) -> tuple[Reach, list[str]]:
 def union_of(name: str) -> set[str]:
     reach, names = named()
     number = names.index(name)
-    union = next(union for union, members in reach.groups().items() if number in members)
+    union = next(union for union, group in reach.groups().items() if number in group.members)
     return {names[one] for one in union}
 
 
@@ -79,3 +79,22 @@ def test_the_head_of_a_kernel_stays_while_its_body_changes() -> None:
         for source in (SOURCE, SOURCE.replace("y = helper(x)", "y = helper(x + 1)"))
     )
     assert old.head == new.head
+
+
+def test_the_functions_to_run_are_those_that_reach_the_kernel() -> None:
+    reach, names = named()
+    kernel = names.index("def kernel")
+    group = next(one for one in reach.groups().values() if kernel in one.members)
+    assert {names[one] for one in group.runs} == {"def kernel", "def launch", "def outer"}
+
+
+def test_a_group_hangs_on_what_binds_or_changes_the_names_that_were_looked_up() -> None:
+    reach, names = named()
+    union = frozenset(range(len(names)))
+    quiet = {
+        head
+        for name, head in zip(names, (one.head for one in reach.facts), strict=True)
+        if name == "def fill"
+    }
+    assert quiet.isdisjoint(reach.heads(union, frozenset({"launch"})))
+    assert quiet <= set(reach.heads(union, frozenset({"SIZES"})))
