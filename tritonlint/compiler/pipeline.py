@@ -17,6 +17,7 @@ from tritonlint.compiler.pipeline_loads import LOADS, TCGEN05, Axis
 from tritonlint.compiler.pipeline_lower import has_repeated_rows, lower_loads
 from tritonlint.compiler.pipeline_schedule import Schedule, schedule_loop
 from tritonlint.compiler.pipeline_tcgen05 import lower_mmas, mma_latencies
+from tritonlint.compiler.pipeline_waits import combine_waits
 from tritonlint.compiler.pipeline_wgmma import launch_async
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.tma import pipeline_stores
@@ -114,6 +115,7 @@ def pipeline(graph: Graph, release: Release, num_stages: int, axis: Axis) -> Pip
         report = _pipeline_before_latencies(graph, release, num_stages, axis)
     if release.wgmma_waits:
         launch_async(graph, release, num_stages)
+    combine_waits(graph)
     if release.pipeliner in ("latencies", "levels"):
         pipeline_stores(graph, release, num_stages)
     return report

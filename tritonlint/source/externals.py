@@ -408,10 +408,23 @@ def _find_spec(interp: Interpreter, arguments: Arguments) -> Any:
     if isinstance(name, str):
         exists = answers.module_exists(interp.platform, name)
         if exists is not None:
-            return Instance("spec") if exists else None
+            return _spec(name) if exists else None
         if interp.project.locate(name):
-            return External(name)
+            return _spec(name)
     return builtin_calls.unknown(interp, arguments, "whether a module is installed is not known")
+
+
+def _spec(name: str) -> Instance:
+    return Instance("ModuleSpec", {"name": name, "loader": External("importlib.abc.Loader")})
+
+
+def _module_from_spec(interp: Interpreter, arguments: Arguments) -> Any:
+    from tritonlint.source.definitions import module_value
+
+    spec = arguments.positional[0] if arguments.positional else None
+    if isinstance(spec, Instance) and spec.cls == "ModuleSpec":
+        return module_value(interp, spec.attributes["name"])
+    return builtin_calls.unknown(interp, arguments, "which module is made is not known")
 
 
 def _descriptor(arguments: Arguments, from_tensor: bool) -> Any:
@@ -580,6 +593,8 @@ _HANDLERS: dict[str, Any] = {
     "torch.torch_version.TorchVersion": _parse_version,
     "importlib.metadata.version": _package_version,
     "importlib.util.find_spec": _find_spec,
+    "importlib.util.module_from_spec": _module_from_spec,
+    "importlib.abc.Loader.exec_module": lambda interp, a: None,
     "importlib.import_module": lambda interp, a: _import_module(interp, a),
     "re.match": _match("match"),
     "re.search": _match("search"),
