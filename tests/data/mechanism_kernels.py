@@ -169,3 +169,53 @@ def added_bias(q_ptr, k_ptr, b_ptr, v_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.co
         v = tl.load(v_ptr + (start + rows)[:, None] * D + d[None, :])
         acc += tl.dot(tl.trans(scores.to(v.dtype)), v)
     tl.store(o_ptr + columns[:, None] * D + d[None, :], acc)
+
+
+def scaled_rows(x_ptr, o_ptr, ROWS: tl.constexpr, SIZE: tl.constexpr):
+    """A scale of each row that meets its rows again through a reshape: two encodings to choose from."""
+    i = tl.arange(0, ROWS * SIZE)
+    x = tl.load(x_ptr + i)
+    scale = tl.exp2(tl.max(tl.abs(tl.reshape(x, [ROWS, SIZE])), axis=1))
+    scaled = tl.reshape(x, [ROWS, SIZE]) / tl.reshape(scale, [ROWS, 1])
+    tl.store(o_ptr + i, tl.reshape(scaled.to(tl.float16), [ROWS * SIZE]))
+
+
+@triton.jit
+def transposed_weights(q_ptr, k_ptr, v_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    """A computed operand that lies in memory while a reduction runs, as nothing waits between the two."""
+    rows = tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    d = tl.arange(0, D)
+    k = tl.load(k_ptr + d[:, None] * BM + rows[None, :])
+    low = tl.zeros((BM,), dtype=tl.float32)
+    total = tl.zeros((BM,), dtype=tl.float32)
+    acc = tl.zeros((BM, D), dtype=tl.float32)
+    for start in range(0, n, BN):
+        q = tl.load(q_ptr + (start + columns)[:, None] * D + d[None, :])
+        scores = tl.dot(q, k, input_precision="ieee")
+        high = tl.maximum(low, tl.max(scores, axis=0))
+        weights = tl.exp(scores - high[None, :])
+        alpha = tl.exp(low - high)
+        total = alpha * total + tl.sum(weights, axis=0)
+        v = tl.load(v_ptr + (start + columns)[:, None] * D + d[None, :])
+        acc = alpha[:, None] * acc + tl.dot(tl.trans(weights), v, input_precision="ieee")
+        low = high
+    tl.store(o_ptr + rows[:, None] * D + d[None, :], acc / total[:, None])
+
+
+@triton.jit
+def flat_tiles(a_ptr, b_ptr, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """A flattened loop that carries the columns of its tile, which are zeros before the first one."""
+    inner = tl.arange(0, BK).to(tl.int64)
+    for tile in tl.range(tl.program_id(0), tl.cdiv(m, BM) * tl.cdiv(n, BN), 8, flatten=True):
+        rows = (tile // tl.cdiv(n, BN)) * BM + tl.arange(0, BM)
+        columns = (tile % tl.cdiv(n, BN)) * BN + tl.arange(0, BN)
+        rows = tl.max_contiguous(tl.multiple_of(tl.where(rows < m, rows, 0), BM), BM)
+        columns = tl.max_contiguous(tl.multiple_of(tl.where(columns < n, columns, 0), BN), BN)
+        acc = tl.zeros((BM, BN), dtype=tl.float32)
+        for step in range(tl.cdiv(k, BK)):
+            at = step * BK + inner
+            a = tl.load(a_ptr + rows[:, None] * k + at[None, :])
+            b = tl.load(b_ptr + at[:, None] * n + columns[None, :])
+            acc = tl.dot(a, b, acc)
+        tl.store(c_ptr + rows[:, None] * n + columns[None, :], acc.to(tl.float16))

@@ -308,3 +308,32 @@ def test_the_type_of_a_scalar_is_one_to_cast_to() -> None:
     )
     assert found.complete
     assert only(found, "arith.select").results[0].type == Type("i64")
+
+
+def test_device_functions_may_be_looked_for_at_import_time() -> None:
+    """A module that is loaded from its spec, for releases that have libdevice in other places."""
+    found = traced(
+        """
+        import importlib.util
+
+        def find(name):
+            for place in ("triton.language.extra.libdevice", "triton.language.math"):
+                if spec := importlib.util.find_spec(place):
+                    module = importlib.util.module_from_spec(spec)
+                    assert spec.loader is not None
+                    spec.loader.exec_module(module)
+                    return getattr(module, name)
+            raise ImportError(name)
+
+        rsqrt = find("rsqrt")
+
+        @triton.jit
+        def kernel(x, N: tl.constexpr):
+            i = tl.arange(0, N)
+            tl.store(x + i, rsqrt(tl.load(x + i)))
+        """,
+        {"x": "*fp32"},
+        {"N": 64},
+    )
+    assert found.complete
+    assert "tt.extern_elementwise" in names(found)

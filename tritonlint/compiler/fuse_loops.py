@@ -6,6 +6,8 @@ follows it under one at the end. The nest is copied for the case that the inner 
 
 from __future__ import annotations
 
+import re
+
 from tritonlint.compiler.graph import GOp, Graph, GValue, defined_inside
 from tritonlint.compiler.ops import is_pure, only_reads
 from tritonlint.compiler.pipeline_loads import DOTS
@@ -157,8 +159,8 @@ def _fuse(outer: GOp, inner: GOp) -> None:
     kept = [not defined_inside(init, outer) for init in inner.operands[3:]]
     inits = [zero, start, *outer.operands[3:], zero]
     for init, outside, result in zip(inner.operands[3:], kept, inner.results, strict=True):
-        inits.append(init if outside else _poison(result, head))
-    inits += [_poison(value, head) for value in before]
+        inits.append(init if outside else _placeholder(result, head))
+    inits += [_placeholder(value, head) for value in before]
     fused = GOp(
         "scf.for",
         (zero, total, one, *inits),
@@ -277,8 +279,14 @@ def _fuse(outer: GOp, inner: GOp) -> None:
     outer.erase()
 
 
-def _poison(value: GValue, into: list[GOp]) -> GValue:
-    op = GOp("ub.poison", (), [_fresh(value)])
+def _placeholder(value: GValue, into: list[GOp]) -> GValue:
+    """What the loop carries before it has a value: a zero for numbers, else poison (createPoisonOrZero)."""
+    numbers = not value.memory and re.fullmatch(r"(i|u|fp|bf)\d.*", value.type.element)
+    if numbers:
+        zero = 0.0 if value.type.element.startswith(("fp", "bf")) else 0
+        op = GOp("arith.constant", (), [_fresh(value)], {"value": zero})
+    else:
+        op = GOp("ub.poison", (), [_fresh(value)])
     into.append(op)
     return op.result
 

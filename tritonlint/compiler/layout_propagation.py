@@ -18,6 +18,7 @@ from tritonlint.compiler.inference import (
     infer_src,
     is_expensive_load_or_store,
 )
+from tritonlint.compiler.layout_properties import elements_per_thread
 from tritonlint.compiler.ops import DOTS, has_same_encoding
 from tritonlint.compiler.releases import Release
 
@@ -160,6 +161,8 @@ class _Propagation:
         for encoding in encodings:
             if isinstance(encoding, preferred):
                 return encoding
+        if self.release.propagation_saves_registers:
+            return min(encodings, key=lambda one: elements_per_thread(one, value.shape))
         return first
 
     # Rewriting
