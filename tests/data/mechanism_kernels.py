@@ -171,6 +171,7 @@ def added_bias(q_ptr, k_ptr, b_ptr, v_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.co
     tl.store(o_ptr + columns[:, None] * D + d[None, :], acc)
 
 
+@triton.jit
 def scaled_rows(x_ptr, o_ptr, ROWS: tl.constexpr, SIZE: tl.constexpr):
     """A scale of each row that meets its rows again through a reshape: two encodings to choose from."""
     i = tl.arange(0, ROWS * SIZE)
