@@ -220,3 +220,86 @@ def flat_tiles(a_ptr, b_ptr, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr,
             b = tl.load(b_ptr + at[:, None] * n + columns[None, :])
             acc = tl.dot(a, b, acc)
         tl.store(c_ptr + rows[:, None] * n + columns[None, :], acc.to(tl.float16))
+
+
+
+@triton.jit
+def ws_pointers(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """A specialized loop with descriptor loads; the result leaves through pointers."""
+    row = tl.program_id(0) * BM
+    column = tl.program_id(1) * BN
+    a_desc = tl.make_tensor_descriptor(a_ptr, shape=[M, K], strides=[K, 1], block_shape=[BM, BK])
+    b_desc = tl.make_tensor_descriptor(b_ptr, shape=[K, N], strides=[N, 1], block_shape=[BK, BN])
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in tl.range(0, tl.cdiv(K, BK), warp_specialize=True):
+        a = a_desc.load([row, k * BK])
+        b = b_desc.load([k * BK, column])
+        acc = tl.dot(a, b, acc)
+    rows = row + tl.arange(0, BM)
+    columns = column + tl.arange(0, BN)
+    tl.store(c_ptr + rows[:, None] * N + columns[None, :], acc.to(tl.float16), mask=(rows < M)[:, None])
+
+
+@triton.jit
+def ws_persistent(a_ptr, b_ptr, c_ptr, bias_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+                  PROGRAMS: tl.constexpr, FLAT: tl.constexpr, BIAS: tl.constexpr, DESC: tl.constexpr):
+    """Persistent and specialized, with the epilogue in the loop."""
+    a_desc = tl.make_tensor_descriptor(a_ptr, shape=[M, K], strides=[K, 1], block_shape=[BM, BK])
+    b_desc = tl.make_tensor_descriptor(b_ptr, shape=[N, K], strides=[K, 1], block_shape=[BN, BK])
+    c_desc = tl.make_tensor_descriptor(c_ptr, shape=[M, N], strides=[N, 1], block_shape=[BM, BN])
+    down = tl.cdiv(M, BM)
+    tiles = down * tl.cdiv(N, BN)
+    for tile in tl.range(tl.program_id(0), tiles, PROGRAMS, flatten=FLAT, warp_specialize=True):
+        row = tile % down * BM
+        column = tile // down * BN
+        acc = tl.zeros((BM, BN), dtype=tl.float32)
+        for k in range(tl.cdiv(K, BK)):
+            a = a_desc.load([row, k * BK])
+            b = b_desc.load([column, k * BK])
+            acc = tl.dot(a, b.T, acc)
+        columns = column + tl.arange(0, BN)
+        if BIAS:
+            acc += tl.load(bias_ptr + columns)[None, :]
+        if DESC:
+            c_desc.store([row, column], acc.to(tl.float16))
+        else:
+            rows = row + tl.arange(0, BM)
+            tl.store(c_ptr + rows[:, None] * N + columns[None, :], acc.to(tl.float16), mask=(rows < M)[:, None])
+
+
+@triton.jit
+def ws_host(a_desc, b_desc, c_desc, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, S: tl.constexpr):
+    """Descriptors made on the host, stages of the loop's own."""
+    row = tl.program_id(0) * BM
+    column = tl.program_id(1) * BN
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in tl.range(0, K, BK, warp_specialize=True, num_stages=S):
+        a = a_desc.load([row, k])
+        b = b_desc.load([column, k])
+        acc = tl.dot(a, b.T, acc)
+    c_desc.store([row, column], acc.to(tl.float16))
+
+
+@triton.jit
+def ws_twice(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, MODE: tl.constexpr):
+    """A product of its own in each step of a specialized loop."""
+    row = tl.program_id(0) * BM
+    column = tl.program_id(1) * BN
+    a_desc = tl.make_tensor_descriptor(a_ptr, shape=[M, K], strides=[K, 1], block_shape=[BM, BK])
+    b_desc = tl.make_tensor_descriptor(b_ptr, shape=[N, K], strides=[K, 1], block_shape=[BN, BK])
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    m = tl.zeros((BM,), dtype=tl.float32)
+    for k in tl.range(0, K, BK, warp_specialize=True):
+        b = b_desc.load([column, k])
+        a = a_desc.load([row, k])
+        if MODE == 0:
+            acc += tl.dot(a, b.T) * 2.0
+        elif MODE == 1:
+            acc = tl.dot(a, b.T, acc)
+            m += tl.sum(a.to(tl.float32), 1)
+        else:
+            s = tl.dot(a, b.T)
+            m = tl.maximum(m, tl.max(s, 1))
+    rows = row + tl.arange(0, BM)
+    columns = column + tl.arange(0, BN)
+    tl.store(c_ptr + rows[:, None] * N + columns[None, :], (acc + m[:, None]).to(tl.float16))

@@ -34,7 +34,7 @@ from tritonlint.compiler.releases import release as release_row
 from tritonlint.compiler.scratch_of import scratch_by_op
 from tritonlint.compiler.target import Target
 from tritonlint.compiler.tensor_memory import tensor_memory_columns
-from tritonlint.compiler.warp_specialize import added_warps, specialized_loops, widen_rings
+from tritonlint.compiler.warp_specialize import added_warps, specialized_loops, split_loops
 from tritonlint.kernel import ir
 
 _KEPT = 96
@@ -127,10 +127,8 @@ def _compiled(trace: ir.Trace, options: Options, target: Target, release: Releas
     mapping: dict[GValue, GValue] = {}
     graph = front.graph.clone(mapping)
     specialized = specialized_loops(graph, target, release, options.num_stages)
-    reasons += tuple(
-        f"line {loop.line}: warp specialization is not modelled to the byte" for loop in specialized
-    )
-    widen_rings(specialized, target, options.num_stages)
+    unsplit = split_loops(specialized, graph, target, release, options.num_stages)
+    reasons += tuple(f"line {loop.line}: warp specialization is not modelled to the byte" for loop in unsplit)
     axis = front.axis.moved_to(graph, mapping, target)
     report = pipeline_and_finish(graph, axis, options, target, release)
     reasons += tuple(

@@ -19,6 +19,7 @@ from tritonlint.compiler.shared_encodings import allocation_alignment, allocatio
 from tritonlint.kernel.ir import bits_of
 
 _SCRATCH_ALIGNMENT = 128
+_CAPTURE_ALIGNMENT = 8
 _LOOPS = frozenset({"scf.for", "scf.while"})
 
 
@@ -56,7 +57,11 @@ def held_memory(graph: Graph, release: Release, scratch_bytes: Callable[[GOp], i
         size = scratch_bytes(op)
         if size > 0:
             at = numbering.position[op]
-            scratch.append(Held(Buffer(size, _SCRATCH_ALIGNMENT, at, at + 1), op, True))
+            alignment = _SCRATCH_ALIGNMENT
+            if op.name == "ttg.warp_specialize":
+                alignment = _CAPTURE_ALIGNMENT
+                scratch.append(Held(function_scratch(op.attrs["partition_warps"]), op, True))
+            scratch.append(Held(Buffer(size, alignment, at, at + 1), op, True))
     for value, roots in _aliases(graph, allocs).items():
         start, end = numbering.interval(value)
         for root in roots:

@@ -70,6 +70,8 @@ def pipeline_latencies(graph: Graph, release: Release, num_stages: int, axis: Ax
     for loop in loops_of(graph):
         stages = num_stages_of(loop, num_stages)
         loads = [op for op in loop.body.ops if op.name in LOADS]
+        if loop.attrs.get("partitioned"):
+            continue
         if not can_pipeline(loop) or stages <= 1:
             why = "num_stages is 1" if stages <= 1 else "only innermost loops are pipelined"
             _note(report, loads, {}, why)

@@ -182,6 +182,17 @@ def _can_have_second_accumulator(mma: GOp, loop: GOp, release: Release) -> bool:
     return flag.op is not None and defined_inside(flag, loop)
 
 
+def second_accumulator(mma: GOp, loop: GOp, release: Release) -> int:
+    """Accumulators of a product in a loop that is split among warps: 2 where it is read in the loop and may be
+    doubled; 0 where it is read and may not."""
+    if not _needs_second_accumulator(mma, loop):
+        return 1
+    doubled = _can_have_second_accumulator(mma, loop, release) and not loop.attrs.get(
+        "disallow_acc_multi_buffer"
+    )
+    return 2 if doubled else 0
+
+
 def _is_number(value: GValue, number: int) -> bool:
     found = constant_value(value)
     return found is not None and not isinstance(found, str) and found == number
@@ -264,9 +275,10 @@ def _cycles_through_other(mma: GOp, loop: GOp) -> bool:
     return False
 
 
-def is_warp_specialized(loop: GOp) -> bool:
-    """The loop or one around it asks for warp specialization."""
-    return any(op.attrs.get("warp_specialize") for op in (loop, *loop.ancestors()) if op.name == "scf.for")
+def is_warp_specialized(loop: GOp, release: Release) -> bool:
+    """The loop, or one around it in releases that split nests, asks for warp specialization."""
+    around = loop.ancestors() if release.specializes_nests else ()
+    return any(op.attrs.get("warp_specialize") for op in (loop, *around) if op.name == "scf.for")
 
 
 def mma_latencies(loop: GOp, latency: dict[GOp, int], release: Release) -> dict[GOp, int]:
@@ -288,7 +300,7 @@ def mma_latencies(loop: GOp, latency: dict[GOp, int], release: Release) -> dict[
             _can_have_second_accumulator(mma, loop, release) and not disallowed
         ):
             latency[mma] = 1
-        if is_warp_specialized(loop):
+        if is_warp_specialized(loop, release):
             if _rewrites_accumulator(mma, loop):
                 latency.pop(mma, None)
             else:
@@ -330,7 +342,7 @@ def _lower_mma(mma: GOp, loop: GOp, schedule: Schedule, own: int, release: Relea
         return
     _add_barrier(mma, loop, schedule, own, release, num_ctas, memory)
     if buffers > 1 and alloc is not None:
-        _multibuffer(alloc, loop, schedule, buffers)
+        multibuffer(alloc, loop, schedule, buffers)
 
 
 def _add_barrier(
@@ -424,7 +436,7 @@ def _hoist_buffer(loop: GOp, alloc: GOp, schedule: Schedule) -> GOp | None:
     return store
 
 
-def _multibuffer(alloc: GOp, loop: GOp, schedule: Schedule, buffers: int) -> None:
+def multibuffer(alloc: GOp, loop: GOp, schedule: Schedule, buffers: int) -> None:
     """Several accumulators in a ring: every use takes one of them, and no longer waits for the one before."""
     old = alloc.results[0]
     ring = memory_value((buffers, *old.shape), old.type.element, old.encoding, memory="tensor")

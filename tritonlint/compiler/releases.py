@@ -207,6 +207,10 @@ class Release:
     amd_padded_copies: bool = False  # padded buffers on gfx950 and gfx1250
 
     warp_specialization: bool = False  # tl.range(warp_specialize=)
+    specializes_nests: bool = False  # of loops, in which the inner one multiplies
+    specialized_stages_of_launch: bool = False  # rings of specialized loops ignore tl.range(num_stages=)
+    barriers_have_cta_dimension: bool = False  # a ring of barriers has one more dimension
+    one_accumulator_has_one_barrier: bool = True  # of a specialized loop, if it is not doubled
 
     # After the pipeliner.
     prefetches_on: Literal["", "everywhere", "ampere"] = (
@@ -321,6 +325,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "carried_share_cluster": False,
     }),
     (3, 5, {
+        "barriers_have_cta_dimension": True,
         "axis_remainder_needs_constant": True,
         "coalesces_descriptors": True,
         "amd_transposed": "not_broadcast",
@@ -342,6 +347,9 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_linear_operands": True,
     }),
     (3, 6, {
+        "one_accumulator_has_one_barrier": False,
+        "specializes_nests": True,
+        "specialized_stages_of_launch": True,
         "scaled_mma_v2": True,
         "folds_into_tmem_stores": True,
         "amd_splits_f32": True,

@@ -57,6 +57,8 @@ def scratch_by_op(target: Target, release: Release) -> Callable[[GOp], int]:
             return atomic_scratch(encoding, value.shape, value.type.element, used, release)
         if name in ("tt.make_tensor_descriptor", "ttng.tensormap_create"):
             return DESCRIPTOR_BYTES
+        if name == "ttg.warp_specialize":
+            return int(op.attrs["capture_bytes"])
         return 0
 
     return size
