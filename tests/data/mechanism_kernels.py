@@ -303,3 +303,21 @@ def ws_twice(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, B
     rows = row + tl.arange(0, BM)
     columns = column + tl.arange(0, BN)
     tl.store(c_ptr + rows[:, None] * N + columns[None, :], (acc + m[:, None]).to(tl.float16))
+
+
+@triton.jit
+def transposed_copy(a_ptr, c_ptr, n, BM: tl.constexpr, BN: tl.constexpr, KIND: tl.constexpr):
+    """A transposed tile, read and written in rows."""
+    rows = tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    x = tl.load(a_ptr + rows[:, None] * n + columns[None, :])
+    if KIND == 1:
+        x = x.to(tl.float32) * 2
+    y = tl.trans(x)
+    if KIND == 2:
+        y = y + 1
+    if KIND == 3:
+        s = tl.sum(y, 0)
+        tl.store(c_ptr + rows, s)
+    else:
+        tl.store(c_ptr + columns[:, None] * n + rows[None, :], y)

@@ -88,13 +88,21 @@ def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str
             what = "reductions beside a dot"
         elif op.name == "tt.trans":
             source = made.get(op.operands[0])
-            is_tile = source is not None and source.name == "tt.descriptor_load"
-            what = "transposed descriptor tiles" if is_tile else "transposes"
+            if source is not None and source.name == "tt.descriptor_load":
+                what = "transposed descriptor tiles"
+            elif has_dot or source is None or source.name != "tt.load" or not _is_stored(op, body):
+                what = "transposes"
         if what and what in release.unmodelled:
             found.append(
                 f"line {op.line}: {what} in Triton {release.major}.{release.minor} are not modelled to the byte"
             )
     return found
+
+
+def _is_stored(op: ir.Op, body: ir.Block) -> bool:
+    """Whether the result is stored as it is, and nothing else uses it."""
+    users = [user for user in walk(body) if op.results[0] in user.operands]
+    return bool(users) and all(user.name == "tt.store" for user in users)
 
 
 def _of_amd(body: ir.Block, target: Target, release: Release) -> list[str]:

@@ -34,6 +34,7 @@ from tritonlint.compiler.tensor_memory import hoist_accumulators, promote_left_o
 from tritonlint.compiler.thread_locality import optimize_thread_locality
 from tritonlint.compiler.tma import lower_descriptors
 from tritonlint.compiler.to_ttgir import to_ttgir
+from tritonlint.compiler.trans_memory import transpose_in_memory
 
 
 def _has_tensor_memory(target: Target) -> bool:
@@ -100,6 +101,8 @@ def pipeline_and_finish(
         canonicalize(graph)
     if _has_tensor_memory(target):
         lower_mma(graph)
+    if release.transposes_in_memory:
+        transpose_in_memory(graph)
     return report
 
 

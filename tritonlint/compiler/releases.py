@@ -213,6 +213,7 @@ class Release:
     one_accumulator_has_one_barrier: bool = True  # of a specialized loop, if it is not doubled
 
     # After the pipeliner.
+    transposes_in_memory: bool = True  # tt.trans is a view of a tile in shared memory
     prefetches_on: Literal["", "everywhere", "ampere"] = (
         ""  # targets on which pipelined operands are prefetched
     )
@@ -248,6 +249,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     (2, 3, {}),
     (3, 0, {
         "unmodelled": ("masked fp8 on wgmma",),
+        "transposes_in_memory": False,
         "axis_expands_divisibility": True,
         "axis_drops_divisor_of_runs": True,
         "axis_loads_keep_constancy": True,
