@@ -266,6 +266,23 @@ def test_packages_are_imported_as_such(tmp_path: Path) -> None:
     }
 
 
+def test_a_vendored_package_below_one_that_refuses(tmp_path: Path) -> None:
+    """Its files ask for it by its own name, as they would where it is installed; what is missing still is named."""
+    inner = tmp_path / "refuses" / "vendored" / "own" / "ops"
+    inner.mkdir(parents=True)
+    for place in (inner, inner.parent, inner.parent.parent):
+        (place / "__init__.py").write_text("", encoding="utf-8")
+    (tmp_path / "refuses" / "__init__.py").write_text('raise ImportError("install more")\n', encoding="utf-8")
+    (inner / "sizes.py").write_text("BLOCK = 128\n", encoding="utf-8")
+    text = GOOD.replace("import torch\n", "import torch\nfrom own.ops.sizes import BLOCK\n")
+    (inner / "works.py").write_text(text, encoding="utf-8")
+    (inner / "fails.py").write_text(text.replace("own.ops.sizes", "no_such_module"), encoding="utf-8")
+    found = rows(verify(tmp_path, ".", "--gpu", "a100"))
+    assert found["works.py"]["reason"] == ""
+    said = found["fails.py"]["reason"]
+    assert "install more" in said and "No module named 'no_such_module'" in said
+
+
 ASKS = """\
 import torch
 import triton

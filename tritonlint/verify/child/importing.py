@@ -14,26 +14,34 @@ class KernelNotFound(Exception):
     """The module has no such kernel, in words for the user."""
 
 
+class NotImported(Exception):
+    """No way to import a file worked. `errors` holds what each of them raised, as a user's own import would first."""
+
+    def __init__(self, errors: list[BaseException]) -> None:
+        super().__init__(str(errors[0]))
+        self.errors = tuple(errors)
+
+
 def import_file(path: str) -> types.ModuleType:
     """The module of a file. A package's own `__init__` runs first, as in every import; where that fails (it may need
     more than the kernels do) the file is imported below empty packages, and where it asks for a package by the name of
-    a folder above it, from there. Raises what the first import raises."""
+    a folder above it (`import vendored` in package/vendored/ops/), from there. Raises NotImported."""
     path = os.path.abspath(path)
     root, parents, stem = _place(path)
-    first: BaseException | None = None
+    errors: list[BaseException] = []
     for way in (_whole, _below_empty_packages, _from_above):
         before = set(sys.modules)
         try:
-            return way(path, root, parents, stem, first)
+            return way(path, root, parents, stem, errors)
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise
-            first = first or error
+            if not isinstance(error, _NotThisWay):
+                errors.append(error)
             for name in set(sys.modules) - before:
                 if not parents or name.split(".")[0] == parents[0]:
                     sys.modules.pop(name, None)
-    assert first is not None
-    raise first
+    raise NotImported(errors)
 
 
 class _NotThisWay(Exception):
@@ -41,7 +49,7 @@ class _NotThisWay(Exception):
 
 
 def _whole(
-    path: str, root: str, parents: list[str], stem: str, first: BaseException | None
+    path: str, root: str, parents: list[str], stem: str, errors: list[BaseException]
 ) -> types.ModuleType:
     if root not in sys.path:
         sys.path.insert(0, root)
@@ -51,30 +59,36 @@ def _whole(
 
 
 def _below_empty_packages(
-    path: str, root: str, parents: list[str], stem: str, first: BaseException | None
+    path: str, root: str, parents: list[str], stem: str, errors: list[BaseException]
 ) -> types.ModuleType:
     if not parents:
         raise _NotThisWay
+    _put_empty_packages(root, parents)
+    return _load(".".join((*parents, stem)), path)
+
+
+def _put_empty_packages(root: str, parents: list[str]) -> None:
     folder = root
     for depth, name in enumerate(parents, 1):
         folder = os.path.join(folder, name)
         package = types.ModuleType(".".join(parents[:depth]))
         package.__path__ = [folder]
         sys.modules[package.__name__] = package
-    return _load(".".join((*parents, stem)), path)
 
 
 def _from_above(
-    path: str, root: str, parents: list[str], stem: str, first: BaseException | None
+    path: str, root: str, parents: list[str], stem: str, errors: list[BaseException]
 ) -> types.ModuleType:
-    wanted = (getattr(first, "name", None) or "").split(".")[0]
+    wanted = {str(getattr(error, "name", None) or "").split(".")[0] for error in errors} - {""}
     folder = os.path.dirname(path)
     names: list[str] = []
     while wanted and folder != os.path.dirname(folder):
         folder, name = os.path.split(folder)
         names.insert(0, name)
-        if name == wanted:
+        if name in wanted:
             sys.path.insert(0, folder)
+            _put_empty_packages(root, parents[: max(0, len(parents) - len(names))])
+            importlib.import_module(".".join(names))
             return _load(".".join((*names, stem)), path)
     raise _NotThisWay
 

@@ -11,15 +11,16 @@ import importlib
 import importlib.util
 import json
 import os
+import re
 import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .compiling import Refused, answer, installed
-from .importing import KernelNotFound, import_file
+from .importing import KernelNotFound, NotImported, import_file
 from .limits import Lines, fork, said, write_line
 
 # What assemblers and LLVM say of a target that they do not know.
@@ -96,6 +97,9 @@ def _serve(request: Mapping[str, Any], out: int) -> None:
         write_line(out, {"id": job, "kind": "import", "error": why})
 
 
+_ERROR = re.compile(r"\berror\s*:", re.IGNORECASE)  # ptxas puts blanks before the colon
+
+
 def _with_output(why: str, tail: str) -> str:
     last = said(tail)
     return f"{why}: {last}" if last else why
@@ -113,12 +117,9 @@ def _module(request: Mapping[str, Any], descriptor: int) -> None:
         driver.install(request["gpu"])
         torch_stand_in.prepare(request["gpu"])
         module = import_file(request["file"])
-    except SystemExit as stop:
-        write_line(descriptor, {"failed": f"importing the module calls exit (status {_status(stop)})"})
+    except NotImported as failure:
+        write_line(descriptor, {"failed": _why_not(failure.errors)})
         sys.stderr.flush()
-        return
-    except BaseException as error:
-        write_line(descriptor, {"failed": f"the module cannot be imported: {_described(error)}"})
         return
     write_line(descriptor, {"imported": True})
     for job in request["jobs"]:
@@ -126,6 +127,17 @@ def _module(request: Mapping[str, Any], descriptor: int) -> None:
         line = _compiled(job, module, request)
         line.update(id=job["id"], seconds=round(time.monotonic() - began, 3))
         write_line(descriptor, line)
+
+
+def _why_not(errors: Sequence[BaseException]) -> str:
+    """What the user's own import would say, and what stops one that goes around the package's `__init__`."""
+    first, last = errors[0], errors[-1]
+    if isinstance(first, SystemExit):
+        return f"importing the module calls exit (status {_status(first)})"
+    text = f"the module cannot be imported: {_described(first)}"
+    if last is first or _described(last) == _described(first):
+        return text
+    return f"{text}; without the `__init__` of its package: {_described(last)}"
 
 
 def _status(stop: SystemExit) -> object:
@@ -196,11 +208,7 @@ def _telling(text: str) -> str:
     """Of a long message the lines that name an error, else the last ones."""
     lines = [line.strip() for line in text.splitlines() if line.strip(" ^")]
     if len(lines) > 3:
-        named = [
-            line
-            for line in lines
-            if "fatal" in line or "error:" in line.lower() or "error  :" in line.lower()
-        ]
+        named = [line for line in lines if "fatal" in line or _ERROR.search(line)]
         lines = named[:2] or lines[-1:]
     return " ".join(" ".join(lines).split())[:400]
 
