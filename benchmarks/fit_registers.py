@@ -29,7 +29,7 @@ from tritonlint.compiler import registers as model
 from tritonlint.compiler.graph import from_function
 from tritonlint.compiler.layout_pipeline import clean_ttir
 from tritonlint.compiler.options import Options
-from tritonlint.compiler.pass_order import assign_layouts, pipeline_and_finish, pointer_facts
+from tritonlint.compiler.pass_order import final_layouts, first_layouts, pipeline_and_finish, pointer_facts
 from tritonlint.compiler.releases import parse_release
 from tritonlint.compiler.target import Target
 from tritonlint.compiler.warp_specialize import specialized_loops
@@ -73,7 +73,8 @@ def collect(paths: list[str], root: pathlib.Path) -> None:
                 continue
             graph = from_function(traced.function)
             clean_ttir(graph, target, release)
-            assign_layouts(graph, options, target, release)
+            first_layouts(graph, options, target, release)
+            final_layouts(graph, options, target, release)
             if specialized_loops(graph, target, release, options.num_stages):
                 continue
             pipeline_and_finish(graph, pointer_facts(graph, target, release), options, target, release)

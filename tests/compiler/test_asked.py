@@ -146,3 +146,27 @@ def test_configs_that_differ_in_stages_share_an_answer_only_where_it_is_the_same
         shared = [compiled(traced, one, target, release(*version)) for one in options]
         assert len(made) <= times
         assert shared == [plain(traced, one, target, release(*version)) for one in options]
+
+
+def test_targets_share_what_comes_before_tensor_cores(monkeypatch) -> None:
+    """A kernel for many targets goes once through the passes that ask little; each answer is that of a fresh start."""
+    read = kernel(GEMM, "gemm")
+    names = [a.arg for a in read.node.args.args if a.arg not in GEMM_TILES]
+    specs = {one: ArgumentSpec("*fp16" if one.endswith("_ptr") else "i32", True) for one in names}
+    plain, runs = compile_module.first_layouts, []
+
+    def counted(*given):
+        runs.append(given)
+        plain(*given)
+
+    monkeypatch.setattr(compile_module, "first_layouts", counted)
+    nvidia = [target for target in TARGETS if target.is_nvidia and target.capability >= 80]
+    for tile in (32, 64):
+        constants = {**GEMM_TILES, "BLOCK_M": tile}
+        traced = trace(read, specs, constants, target=nvidia[0], release=(3, 9))
+        runs.clear()
+        shared = [compiled(traced, Options(), target, (3, 9)) for target in nvidia]
+        assert len(runs) <= 2  # a copy is kept from the second kind of target on
+        for target, answer in zip(nvidia, shared, strict=True):
+            alone = trace(read, specs, constants, target=target, release=(3, 9))
+            assert answer == compiled(alone, Options(), target, (3, 9))

@@ -27,7 +27,12 @@ from tritonlint.compiler.layout_pipeline import clean_ttir
 from tritonlint.compiler.liveness import Held, held_memory
 from tritonlint.compiler.modelled import modelled_machine, of_the_release, reasons_of, sure_loads, walk
 from tritonlint.compiler.options import Options
-from tritonlint.compiler.pass_order import assign_layouts, pipeline_and_finish, pointer_facts
+from tritonlint.compiler.pass_order import (
+    final_layouts,
+    first_layouts,
+    pipeline_and_finish,
+    pointer_facts,
+)
 from tritonlint.compiler.registers import estimate_registers
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.releases import release as release_row
@@ -53,6 +58,14 @@ class _Prepared:
     reasons: tuple[str, ...]
     dots: tuple[DotFact, ...]
     widths: dict[tuple[int, str], int]
+
+
+@dataclass(slots=True)
+class _First:
+    """A kernel before tensor cores are chosen; without a graph where it is made again when it is wanted."""
+
+    trace: ir.Trace  # kept alive, since its id is the key
+    graph: Graph | None
 
 
 _cleaned: AskedMemo[tuple[ir.Trace, Graph]] = AskedMemo(_KEPT)
@@ -212,13 +225,52 @@ def _clean(trace: ir.Trace, target: Target, release: Release) -> Graph:
     return _cleaned.get((id(trace), release.version), target, make)[1].clone()
 
 
+class _Firsts:
+    """Kernels as they are before tensor cores are chosen, for targets that differ only from there on. A copy is kept
+    only where such targets have lately come up: for one target alone it would be made for nothing."""
+
+    _PATIENCE = 8  # kernels that may go by before it counts as one target again
+
+    def __init__(self) -> None:
+        self._kept: AskedMemo[_First] = AskedMemo(_KEPT)
+        self._expected = 0
+
+    def get(self, trace: ir.Trace, options: Options, target: Target, release: Release) -> Graph:
+        """The caller's own graph."""
+        fresh: list[Graph] = []
+
+        def make(view: Target) -> _First:
+            graph = _clean(trace, view, release)
+            first_layouts(graph, options, view, release)
+            fresh.append(graph)
+            return _First(trace, None)
+
+        first = self._kept.get(
+            (id(trace), release.version, options.num_warps, options.num_ctas), target, make
+        )
+        if not fresh:
+            self._expected = self._PATIENCE
+            if first.graph is None:
+                make(target)
+                first.graph = fresh[0]
+            return first.graph.clone()
+        if not self._expected:
+            return fresh[0]
+        self._expected -= 1
+        first.graph = fresh[0]
+        return first.graph.clone()
+
+
+_firsts = _Firsts()
+
+
 def _prepare(trace: ir.Trace, options: Options, target: Target, release: Release) -> _Prepared:
     """The kernel with its layouts, as the pipeliner meets it."""
 
     def make(view: Target) -> _Prepared:
         reasons = reasons_of(trace, options, view, release)
-        graph = _clean(trace, view, release)
-        choices = assign_layouts(graph, options, view, release)
+        graph = _firsts.get(trace, options, view, release)
+        choices = final_layouts(graph, options, view, release)
         axis = pointer_facts(graph, view, release)
         dots = dot_facts(trace.function, choices)
         return _Prepared(trace, graph, axis, reasons, dots, load_widths(graph, axis))

@@ -62,13 +62,22 @@ def layout_passes(
 
 def assigned_passes(graph: Graph, target: Target, release: Release) -> None:
     """The part of `layout_passes` after loads and stores have their encodings."""
-    capability = target.capability
+    before_tensor_cores(graph, target, release)
+    from_tensor_cores(graph, target, release)
+
+
+def before_tensor_cores(graph: Graph, target: Target, release: Release) -> None:
+    """The first half of `assigned_passes`, in which targets hardly differ."""
     graph.attrs["keeps_tmem_conversions"] = not release.folds_into_tmem_stores
-    split_f32_dots(graph, release, capability >= 80)
+    split_f32_dots(graph, release, target.capability >= 80)
     if release.cluster_layouts_first:
         remove_conversions(graph, release)
     remove_conversions(graph, release)
     optimize_thread_locality(graph, release)
+
+
+def from_tensor_cores(graph: Graph, target: Target, release: Release) -> None:
+    """The second half of `assigned_passes`, from the choice of instructions for dots."""
     accelerate_matmul(graph, target, release)
     remove_conversions(graph, release)
     canonicalize(graph)

@@ -20,7 +20,12 @@ from tritonlint.compiler.f32_dot import split_f32_dots
 from tritonlint.compiler.facts import DotChoices, dot_choices
 from tritonlint.compiler.fuse_loops import fuse_loops
 from tritonlint.compiler.graph import Graph
-from tritonlint.compiler.layout_pipeline import assigned_passes, before_pipeliner, late_passes
+from tritonlint.compiler.layout_pipeline import (
+    before_pipeliner,
+    before_tensor_cores,
+    from_tensor_cores,
+    late_passes,
+)
 from tritonlint.compiler.licm import hoist_invariants
 from tritonlint.compiler.lower_mma import lower_mma
 from tritonlint.compiler.options import Options
@@ -41,13 +46,25 @@ def _has_tensor_memory(target: Target) -> bool:
     return target.capability >= 100
 
 
-def assign_layouts(graph: Graph, options: Options, target: Target, release: Release) -> DotChoices:
-    """From TTIR to the graph that the pipeliner meets, in place; what executes each dot."""
+def first_layouts(graph: Graph, options: Options, target: Target, release: Release) -> None:
+    """From TTIR to the graph in which tensor cores are chosen, in place. Few questions about the target are asked up to
+    there, so that most targets share it."""
     to_ttgir(graph, options.num_warps, target.warp_size, options.num_ctas)
     coalesce(graph, Coalescing(graph, target, release).coalesced_layout, release)
+    if not target.is_amd:
+        before_tensor_cores(graph, target, release)
+        return
+    if release.amd_splits_f32:
+        split_f32_dots(graph, release, tf32=True)
+    remove_conversions(graph, release)
+    optimize_thread_locality(graph, release)
+
+
+def final_layouts(graph: Graph, options: Options, target: Target, release: Release) -> DotChoices:
+    """From what `first_layouts` made to the graph that the pipeliner meets, in place; what executes each dot."""
     if target.is_amd:
         return _amd_layouts(graph, options, target, release)
-    assigned_passes(graph, target, release)
+    from_tensor_cores(graph, target, release)
     choices = dot_choices(graph)
     if release.pipeliner == "latencies" and target.capability >= 80:
         fuse_loops(graph)
@@ -60,10 +77,6 @@ def assign_layouts(graph: Graph, options: Options, target: Target, release: Rele
 
 
 def _amd_layouts(graph: Graph, options: Options, target: Target, release: Release) -> DotChoices:
-    if release.amd_splits_f32:
-        split_f32_dots(graph, release, tf32=True)
-    remove_conversions(graph, release)
-    optimize_thread_locality(graph, release)
     accelerate_matmul_amd(graph, options, target, release)
     choices = dot_choices(graph)
     remove_conversions(graph, release)
