@@ -191,3 +191,146 @@ def column_sum(x, y, rows, columns, stride, BM: tl.constexpr, BN: tl.constexpr):
             other=0.0,
         ).to(tl.float32)
     tl.store(y + c, tl.sum(acc, 0), mask=c < columns)
+
+
+@triton.jit
+def gemm_split_k(
+    a,
+    b,
+    c,
+    M,
+    N,
+    K,
+    stride_a,
+    stride_b,
+    stride_c,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    SPLIT: tl.constexpr,
+):
+    """c += a @ b, each of SPLIT programs along K adding its part."""
+    tiles_n = tl.cdiv(N, BN)
+    part = tl.program_id(1)
+    rows = (tl.program_id(0) // tiles_n * BM + tl.arange(0, BM)) % M
+    cols = (tl.program_id(0) % tiles_n * BN + tl.arange(0, BN)) % N
+    depth = part * BK + tl.arange(0, BK)
+    a_tile = a + rows[:, None] * stride_a + depth[None, :]
+    b_tile = b + depth[:, None] * stride_b + cols[None, :]
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for _ in range(tl.cdiv(K, BK * SPLIT)):
+        acc = tl.dot(tl.load(a_tile), tl.load(b_tile), acc)
+        a_tile += BK * SPLIT
+        b_tile += BK * SPLIT * stride_b
+    rows = tl.program_id(0) // tiles_n * BM + tl.arange(0, BM)
+    cols = tl.program_id(0) % tiles_n * BN + tl.arange(0, BN)
+    tl.atomic_add(
+        c + rows[:, None] * stride_c + cols[None, :], acc, mask=(rows[:, None] < M) & (cols[None, :] < N)
+    )
+
+
+@triton.jit
+def gemm_persistent(
+    a,
+    b,
+    c,
+    M,
+    N,
+    K,
+    stride_a,
+    stride_b,
+    stride_c,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    B_BY_COLUMN: tl.constexpr,
+    PROGRAMS: tl.constexpr,
+):
+    """c = a @ b, each program going from tile to tile."""
+    tiles_n = tl.cdiv(N, BN)
+    tiles = tl.cdiv(M, BM) * tiles_n
+    depth = tl.arange(0, BK)
+    for tile in tl.range(tl.program_id(0), tiles, PROGRAMS, flatten=False):
+        rows = (tile // tiles_n * BM + tl.arange(0, BM)) % M
+        cols = (tile % tiles_n * BN + tl.arange(0, BN)) % N
+        acc = tl.zeros((BM, BN), dtype=tl.float32)
+        for k in range(tl.cdiv(K, BK)):
+            at = k * BK + depth
+            x = tl.load(a + rows[:, None] * stride_a + at[None, :], mask=at[None, :] < K, other=0.0)
+            if B_BY_COLUMN:
+                place = b + cols[None, :] * stride_b + at[:, None]
+            else:
+                place = b + at[:, None] * stride_b + cols[None, :]
+            acc = tl.dot(x, tl.load(place, mask=at[:, None] < K, other=0.0), acc)
+        rows = tile // tiles_n * BM + tl.arange(0, BM)
+        cols = tile % tiles_n * BN + tl.arange(0, BN)
+        tl.store(
+            c + rows[:, None] * stride_c + cols[None, :],
+            acc.to(c.dtype.element_ty),
+            mask=(rows[:, None] < M) & (cols[None, :] < N),
+        )
+
+
+@triton.jit
+def rows_softmax(x, y, rows, columns, stride, BM: tl.constexpr, BLOCK: tl.constexpr):
+    """BM rows a program, held in registers."""
+    r = tl.program_id(0) * BM + tl.arange(0, BM)
+    c = tl.arange(0, BLOCK)
+    inside = (r[:, None] < rows) & (c[None, :] < columns)
+    t = tl.load(x + r[:, None] * stride + c[None, :], mask=inside, other=-float("inf")).to(tl.float32)
+    e = tl.exp(t - tl.max(t, 1)[:, None])
+    tl.store(
+        y + r[:, None] * stride + c[None, :], (e / tl.sum(e, 1)[:, None]).to(y.dtype.element_ty), mask=inside
+    )
+
+
+@triton.jit
+def rms_norm(x, weight, y, columns, stride, eps, BLOCK: tl.constexpr):
+    """One row a program, held in registers."""
+    row = tl.program_id(0)
+    c = tl.arange(0, BLOCK)
+    inside = c < columns
+    t = tl.load(x + row * stride + c, mask=inside, other=0.0).to(tl.float32)
+    scale = tl.rsqrt(tl.sum(t * t, 0) / columns + eps)
+    w = tl.load(weight + c, mask=inside, other=0.0).to(tl.float32)
+    tl.store(y + row * stride + c, (t * scale * w).to(y.dtype.element_ty), mask=inside)
+
+
+@triton.jit
+def rope(x, cosines, sines, y, heads, stride, BM: tl.constexpr, HALF: tl.constexpr):
+    """Rotary embedding of one position a program, BM heads at a time."""
+    position = tl.program_id(0)
+    c = tl.arange(0, HALF)
+    co = tl.load(cosines + position * HALF + c).to(tl.float32)
+    si = tl.load(sines + position * HALF + c).to(tl.float32)
+    for first in range(0, heads, BM):
+        h = first + tl.arange(0, BM)
+        at = position * stride + h[:, None] * (2 * HALF) + c[None, :]
+        inside = h[:, None] < heads
+        a = tl.load(x + at, mask=inside, other=0.0).to(tl.float32)
+        b = tl.load(x + at + HALF, mask=inside, other=0.0).to(tl.float32)
+        tl.store(y + at, (a * co[None, :] - b * si[None, :]).to(y.dtype.element_ty), mask=inside)
+        tl.store(y + at + HALF, (b * co[None, :] + a * si[None, :]).to(y.dtype.element_ty), mask=inside)
+
+
+@triton.jit
+def transpose(x, y, rows, columns, BM: tl.constexpr, BN: tl.constexpr):
+    """y = x.T, a tile a program."""
+    tiles_n = tl.cdiv(columns, BN)
+    r = tl.program_id(0) // tiles_n * BM + tl.arange(0, BM)
+    c = tl.program_id(0) % tiles_n * BN + tl.arange(0, BN)
+    inside = (r[:, None] < rows) & (c[None, :] < columns)
+    t = tl.load(x + r[:, None] * columns + c[None, :], mask=inside)
+    tl.store(y + c[None, :] * rows + r[:, None], t, mask=inside)
+
+
+@triton.jit
+def column_sum_parts(x, y, rows, columns, stride, BM: tl.constexpr, BN: tl.constexpr, SPLIT: tl.constexpr):
+    """Sum over rows, SPLIT programs for BN columns, each adding its part."""
+    c = tl.program_id(0) * BN + tl.arange(0, BN)
+    r = tl.program_id(1) * BM + tl.arange(0, BM)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for start in range(0, rows, BM * SPLIT):
+        inside = (start + r < rows)[:, None] & (c < columns)[None, :]
+        acc += tl.load(x + (start + r)[:, None] * stride + c[None, :], mask=inside, other=0.0).to(tl.float32)
+    tl.atomic_add(y + c, tl.sum(acc, 0), mask=c < columns)

@@ -1,6 +1,6 @@
 """Time launches on the GPU in hand and write what the driver says of each: the data behind the time model.
 
-    python benchmarks/measure_gpu.py OUT.csv [--per-problem 40] [--seconds 400] [--workers 14]
+    python benchmarks/measure_gpu.py OUT.csv [--set first|second] [--per-problem 40] [--seconds 400] [--workers 14]
 
 Needs PyTorch, Triton and a GPU. Columns: kernel, dtype, problem sizes (p_...), constants (m_...), warps, stages,
 grid (programs), shared (bytes), regs (a thread), spills (4-byte words), ctas_per_sm (the driver's occupancy
@@ -25,7 +25,7 @@ from typing import Any
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
-CONSTANTS = ("BM", "BN", "BK", "GROUP", "B_BY_COLUMN", "D", "CAUSAL", "BLOCK")
+CONSTANTS = ("BM", "BN", "BK", "GROUP", "B_BY_COLUMN", "D", "CAUSAL", "BLOCK", "SPLIT", "PROGRAMS", "HALF")
 GEMM_SHAPES = [
     (4096, 4096, 4096),
     (8192, 8192, 2048),
@@ -37,10 +37,130 @@ GEMM_SHAPES = [
     (16, 8192, 4096),
 ]
 ATTENTION_SHAPES = [(64, 4096, 64), (32, 8192, 128), (128, 1024, 64), (16, 2048, 128)]
+SECOND_GEMM_SHAPES = [
+    (4096, 11008, 4096),
+    (6144, 6144, 6144),
+    (8192, 1024, 8192),
+    (128, 4096, 4096),
+    (64, 14336, 4096),
+    (2048, 1536, 1024),
+]
+SECOND_ATTENTION = [
+    (48, 2048, 32, "bf16", False),
+    (24, 6144, 64, "fp16", False),
+    (96, 2048, 64, "bf16", True),
+    (32, 4096, 128, "fp16", False),
+    (32, 4096, 128, "bf16", True),
+    (64, 1024, 128, "fp16", False),
+    (8, 8192, 64, "fp16", True),
+    (16, 4096, 256, "bf16", False),
+]
 
 
-def jobs(per_problem: int) -> list[dict[str, Any]]:
+def jobs(per_problem: int, which: str) -> list[dict[str, Any]]:
     """The launches to time, drawn at random but the same every time."""
+    return first_jobs(per_problem) if which == "first" else second_jobs(per_problem)
+
+
+def products(most_elements: int = 65536) -> list[dict[str, Any]]:
+    return [
+        dict(BM=m, BN=n, BK=k, warps=w, stages=s)
+        for m, n, k, w, s in itertools.product(
+            (16, 32, 64, 128, 256), (32, 64, 128, 256), (32, 64, 128), (2, 4, 8), (1, 2, 3, 4, 5)
+        )
+        if 1024 <= m * n <= 16384 * w and m * n <= most_elements
+    ]
+
+
+def second_jobs(per_problem: int) -> list[dict[str, Any]]:
+    """Other shapes, and kernels that the first set has not: split K, persistent, rows of several, rotary, transposed."""
+    draw = random.Random(21)
+    found: list[dict[str, Any]] = []
+
+    def some(problem: dict[str, Any], configs: list[dict[str, Any]], number: int) -> None:
+        draw.shuffle(configs)
+        found.extend({**problem, **config} for config in configs[:number])
+
+    for heads, length, width, dtype, causal in SECOND_ATTENTION:
+        configs = [
+            dict(BM=m, BN=n, D=width, CAUSAL=causal, warps=w, stages=s)
+            for m, n, w, s in itertools.product((32, 64, 128, 256), (16, 32, 64, 128), (4, 8), (1, 2, 3, 4))
+            if (not causal or m >= n) and m * width <= 8192 * w
+        ]
+        some(dict(kernel="attention", dtype=dtype, H=heads, S=length), configs, per_problem)
+    for (m, n, k), (dtype, share) in itertools.product(
+        SECOND_GEMM_SHAPES, (("bf16", 0.5), ("fp16", 0.7), ("fp8", 0.7), ("fp32", 0.5))
+    ):
+        configs = [
+            dict(
+                t, GROUP=draw.choice((1, 4, 8)), B_BY_COLUMN=draw.random() < (0.7 if dtype == "fp8" else 0.3)
+            )
+            for t in products()
+        ]
+        some(dict(kernel="gemm", dtype=dtype, M=m, N=n, K=k), configs, int(per_problem * share))
+    for (m, n, k), dtype in (
+        ((4096, 4096, 4096), "fp16"),
+        ((8192, 4096, 2048), "bf16"),
+        ((1024, 8192, 4096), "fp16"),
+        ((4096, 4096, 4096), "fp8"),
+    ):
+        configs = [
+            dict(t, B_BY_COLUMN=dtype == "fp8", PROGRAMS=draw.choice((132, 264)))
+            for t in products()
+            if t["BM"] * t["BN"] >= 4096
+        ]
+        some(dict(kernel="gemm_persistent", dtype=dtype, M=m, N=n, K=k), configs, int(per_problem * 0.7))
+    for m, n, k in ((64, 4096, 8192), (256, 2048, 16384), (16, 4096, 4096)):
+        configs = [dict(t, SPLIT=draw.choice((1, 2, 4, 8, 16))) for t in products(16384) if t["BM"] <= 2 * m]
+        some(dict(kernel="gemm_split_k", dtype="bf16", M=m, N=n, K=k), configs, int(per_problem * 0.7))
+    for rows, columns, dtype in ((65536, 1024, "bf16"), (262144, 128, "fp32")):
+        configs = [
+            dict(BM=m, BLOCK=columns, warps=w, stages=3) for m in (1, 2, 4, 8, 16) for w in (1, 2, 4, 8)
+        ]
+        some(dict(kernel="rows_softmax", dtype=dtype, M=rows, N=columns), configs, 20)
+    for rows, columns in ((16384, 4096), (4096, 8192), (32768, 768)):
+        block = 1 << (columns - 1).bit_length()
+        configs = [dict(BLOCK=block, warps=w, stages=3) for w in (1, 2, 4, 8, 16, 32)]
+        some(dict(kernel="rms_norm", dtype="bf16", M=rows, N=columns), configs, 6)
+    for rows, columns in ((8192, 5120), (32768, 2048)):
+        configs = [
+            dict(BLOCK=b, warps=w, stages=3)
+            for b in (256, 512, 1024, 2048, 4096, 8192)
+            for w in (1, 2, 4, 8, 16)
+        ]
+        some(dict(kernel="layer_norm", dtype="fp16", M=rows, N=columns), configs, 20)
+    for positions, heads in ((16384, 32), (4096, 64)):
+        configs = [
+            dict(BM=m, HALF=64, warps=w, stages=s)
+            for m in (1, 2, 4, 8, 16, 32)
+            for w in (1, 2, 4, 8)
+            for s in (1, 3)
+        ]
+        some(dict(kernel="rope", dtype="bf16", M=positions, H=heads), configs, 20)
+    for n, dtype in ((1 << 27, "fp16"), (3 << 20, "fp32")):
+        configs = [
+            dict(BLOCK=b, warps=w, stages=3)
+            for b in (128, 256, 512, 1024, 2048, 4096, 8192)
+            for w in (1, 2, 4, 8, 16)
+        ]
+        some(dict(kernel="silu_mul", dtype=dtype, M=n), configs, 20)
+    tiles = [
+        dict(BM=m, BN=n, warps=w, stages=3)
+        for m in (16, 32, 64, 128)
+        for n in (16, 32, 64, 128)
+        for w in (2, 4, 8)
+    ]
+    for rows, columns, dtype in ((8192, 8192, "fp16"), (4096, 16384, "fp32")):
+        some(dict(kernel="transpose", dtype=dtype, M=rows, N=columns), list(tiles), 24)
+    for rows, columns in ((16384, 4096), (32768, 1024)):
+        some(dict(kernel="column_sum", dtype="bf16", M=rows, N=columns), list(tiles), 20)
+        split = [dict(t, SPLIT=s) for t in tiles for s in (4, 16, 64)]
+        some(dict(kernel="column_sum_parts", dtype="bf16", M=rows, N=columns), split, 20)
+    draw.shuffle(found)
+    return found
+
+
+def first_jobs(per_problem: int) -> list[dict[str, Any]]:
     draw = random.Random(20)
     found: list[dict[str, Any]] = []
 
@@ -48,13 +168,7 @@ def jobs(per_problem: int) -> list[dict[str, Any]]:
         draw.shuffle(configs)
         found.extend({**problem, **config} for config in configs[:number])
 
-    tiles = [
-        dict(BM=m, BN=n, BK=k, warps=w, stages=s)
-        for m, n, k, w, s in itertools.product(
-            (16, 32, 64, 128, 256), (32, 64, 128, 256), (32, 64, 128), (2, 4, 8), (1, 2, 3, 4, 5)
-        )
-        if 1024 <= m * n <= 16384 * w and m * n <= 65536
-    ]
+    tiles = products()
     for (m, n, k), dtype in itertools.product(GEMM_SHAPES, ("bf16", "fp16", "fp8", "fp32")):
         configs = [
             dict(t, GROUP=draw.choice((1, 4, 8)), B_BY_COLUMN=dtype == "fp8" or draw.random() < 0.3)
@@ -137,23 +251,29 @@ def prepare(
         if key not in cache:
             if sum(t.numel() * t.element_size() for t in cache.values()) > 40 << 30:
                 cache.clear()
-            wide = (
+            values = (
                 torch.randint(-9, 9, shape, device="cuda")
                 if of is torch.int8
                 else torch.randn(shape, device="cuda")
             )
-            cache[key] = wide.to(of)
+            cache[key] = values.to(of)
         return cache[key]
 
     def up(a: int, b: int) -> int:
         return -(-a // b)
 
-    if job["kernel"] in ("gemm", "gemm_int8_weights"):
+    if job["kernel"].startswith("gemm"):
         m, n, k = job["M"], job["N"], job["K"]
-        grid = (up(m, job["BM"]) * up(n, job["BN"]),)
-        out = tensor("c", m, n, of=torch.float32 if dtype is torch.float32 else torch.bfloat16)
+        grid: tuple[int, ...] = (up(m, job["BM"]) * up(n, job["BN"]),)
+        wide = dtype is torch.float32 or job["kernel"] == "gemm_split_k"
+        out = tensor("c", m, n, of=torch.float32 if wide else torch.bfloat16)
         a = tensor("a", m, k)
-        if job["kernel"] == "gemm":
+        if job["kernel"] == "gemm_split_k":
+            grid = (*grid, job["SPLIT"])
+            return kernel, grid, (a, tensor("b", k, n), out, m, n, k, k, n, n), constants
+        if job["kernel"] == "gemm_persistent":
+            grid = (min(job["PROGRAMS"], *grid),)
+        if job["kernel"] != "gemm_int8_weights":
             b = tensor("b", n, k) if job["B_BY_COLUMN"] else tensor("b", k, n)
             return kernel, grid, (a, b, out, m, n, k, k, k if job["B_BY_COLUMN"] else n, n), constants
         b = tensor("b", k, n, of=torch.int8)
@@ -173,6 +293,24 @@ def prepare(
             (tensor("x", m, n), tensor("w", n), tensor("bi", n), tensor("y", m, n), n, n, 1e-5),
             constants,
         )
+    if job["kernel"] == "rows_softmax":
+        m, n = job["M"], job["N"]
+        return kernel, (up(m, job["BM"]),), (tensor("x", m, n), tensor("y", m, n), m, n, n), constants
+    if job["kernel"] == "rms_norm":
+        m, n = job["M"], job["N"]
+        return kernel, (m,), (tensor("x", m, n), tensor("w", n), tensor("y", m, n), n, n, 1e-6), constants
+    if job["kernel"] == "rope":
+        m, h, half = job["M"], job["H"], job["HALF"]
+        x, y, angles = tensor("x", m, h, 2 * half), tensor("y", m, h, 2 * half), tensor("r", m, half)
+        return kernel, (m,), (x, angles, angles, y, h, 2 * half * h), constants
+    if job["kernel"] == "transpose":
+        m, n = job["M"], job["N"]
+        grid = (up(m, job["BM"]) * up(n, job["BN"]),)
+        return kernel, grid, (tensor("x", m, n), tensor("y", n, m), m, n), constants
+    if job["kernel"] == "column_sum_parts":
+        m, n = job["M"], job["N"]
+        grid = (up(n, job["BN"]), job["SPLIT"])
+        return kernel, grid, (tensor("x", m, n), tensor("sum", n, of=torch.float32), m, n, n), constants
     if job["kernel"] == "silu_mul":
         n = job["M"]
         return kernel, (up(n, job["BLOCK"]),), (tensor("x", n), tensor("g", n), tensor("y", n), n), constants
@@ -186,9 +324,9 @@ def marker(folder: str, job: dict[str, Any]) -> str:
     return os.path.join(folder, hashlib.sha1(repr(sorted(small.items())).encode()).hexdigest())
 
 
-def compile_share(share: int, of: int, per_problem: int, folder: str) -> None:
+def compile_share(share: int, of: int, wanted: list[dict[str, Any]], folder: str) -> None:
     """A worker: compile every of-th job into Triton's cache on disk, without tensors on the GPU."""
-    for job in jobs(per_problem)[share::of]:
+    for job in wanted[share::of]:
         if os.path.exists(marker(folder, job)):
             continue
         try:
@@ -249,6 +387,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("out")
+    parser.add_argument("--set", choices=("first", "second"), default="first")
     parser.add_argument("--per-problem", type=int, default=40)
     parser.add_argument("--seconds", type=float, default=400)
     parser.add_argument("--workers", type=int, default=14)
@@ -256,14 +395,15 @@ def main() -> None:
     parser.add_argument("--ready", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.compile_share is not None:
-        compile_share(given.compile_share, given.workers, given.per_problem, given.ready)
+        wanted = jobs(given.per_problem, given.set)
+        compile_share(given.compile_share, given.workers, wanted, given.ready)
         return
     began = time.monotonic()
     folder = tempfile.mkdtemp()
     command = [sys.executable, __file__, given.out, "--per-problem", str(given.per_problem)]
-    command += ["--workers", str(given.workers), "--ready", folder]
+    command += ["--workers", str(given.workers), "--ready", folder, "--set", given.set]
     workers = [subprocess.Popen([*command, "--compile-share", str(i)]) for i in range(given.workers)]
-    wanted = jobs(given.per_problem)
+    wanted = jobs(given.per_problem, given.set)
     columns = [
         "kernel",
         "dtype",

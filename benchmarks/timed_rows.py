@@ -70,14 +70,15 @@ def _ours(row: dict[str, str]) -> Launch:
     constants = _constants(row, names)
     m, n, k, heads, length = (int(row[f"p_{x}"] or 0) for x in "MNKHS")
     kernel = row["kernel"]
-    grid = [int(row["grid"])]
+    split = constants.get("SPLIT", 1)
+    grid = [int(row["grid"]) // split, split]
     i32 = dict.fromkeys
     if kernel.startswith("gemm"):
-        out = "fp32" if of == "fp32" else "bf16"
+        out = "fp32" if of == "fp32" or kernel == "gemm_split_k" else "bf16"
         by_column = constants.get("B_BY_COLUMN", False)
         values = dict(M=m, N=n, K=k, stride_a=k, stride_b=k if by_column else n, stride_c=n)
-        types = {"a": f"*{of}", "b": f"*{of}" if kernel == "gemm" else "*i8", "c": f"*{out}"}
-        types |= {"scales": "*fp32"} if kernel != "gemm" else {}
+        types = {"a": f"*{of}", "b": f"*{of}", "c": f"*{out}"}
+        types |= {"b": "*i8", "scales": "*fp32"} if kernel == "gemm_int8_weights" else {}
         return {**types, **i32(values, "i32")}, values, constants, grid, f"{m}x{n}x{k}"
     if kernel == "attention":
         d, rows = constants["D"], -(-length // constants["BM"])
@@ -90,11 +91,24 @@ def _ours(row: dict[str, str]) -> Launch:
         types = dict.fromkeys(("x", "y") if kernel == "softmax" else ("x", "weight", "bias", "y"), f"*{of}")
         types |= {} if kernel == "softmax" else {"eps": "fp32"}
         return {**types, **i32(values, "i32")}, values, constants, grid, f"{m}x{n}"
+    if kernel == "rms_norm":
+        values = dict(columns=n, stride=n)
+        types = {**dict.fromkeys(("x", "weight", "y"), f"*{of}"), "eps": "fp32", **i32(values, "i32")}
+        return types, values, constants, grid, f"{m}x{n}"
+    if kernel == "rope":
+        half = constants["HALF"]
+        values = dict(heads=heads, stride=2 * half * heads)
+        types = {**dict.fromkeys(("x", "cosines", "sines", "y"), f"*{of}"), **i32(values, "i32")}
+        return types, values, constants, grid, f"{m}x{heads}x{2 * half}"
+    if kernel == "transpose":
+        values = dict(rows=m, columns=n)
+        return {"x": f"*{of}", "y": f"*{of}", **i32(values, "i32")}, values, constants, grid, f"{m}x{n}"
     if kernel == "silu_mul":
         types = {"x": f"*{of}", "gate": f"*{of}", "y": f"*{of}", "n": "i32"}
         return types, dict(n=m), constants, grid, str(m)
     values = dict(rows=m, columns=n, stride=n)
-    return {"x": f"*{of}", "y": f"*{of}", **i32(values, "i32")}, values, constants, grid, f"{m}x{n}"
+    out = "fp32" if kernel == "column_sum_parts" else of
+    return {"x": f"*{of}", "y": f"*{out}", **i32(values, "i32")}, values, constants, grid, f"{m}x{n}"
 
 
 def _plain(row: dict[str, str]) -> Launch:

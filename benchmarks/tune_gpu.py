@@ -138,7 +138,8 @@ def counted() -> dict[str, Any]:
         [*command, ",".join(METRICS), sys.executable, "-c", program], capture_output=True, text=True
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
-    table = list(csv.DictReader(io.StringIO("\n".join(lines))))
+    # The line under the names holds the units.
+    table = [row for row in csv.DictReader(io.StringIO("\n".join(lines))) if row.get("ID")]
     return dict(rows=table, error="" if table else (done.stdout + done.stderr)[-2000:])
 
 
