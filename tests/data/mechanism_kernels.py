@@ -321,3 +321,38 @@ def transposed_copy(a_ptr, c_ptr, n, BM: tl.constexpr, BN: tl.constexpr, KIND: t
         tl.store(c_ptr + rows, s)
     else:
         tl.store(c_ptr + columns[:, None] * n + rows[None, :], y)
+
+
+@triton.jit
+def scaled_tiles(a_ptr, as_ptr, b_ptr, bs_ptr, c_ptr, k_size, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+                 A: tl.constexpr, B: tl.constexpr, AP: tl.constexpr, BP: tl.constexpr, KIND: tl.constexpr):
+    """A product of operands with a scale for each 32 elements; AP and BP elements stand in one byte."""
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    columns = tl.program_id(1) * BN + tl.arange(0, BN)
+    a_depth = tl.arange(0, BK // AP)
+    b_depth = tl.arange(0, BK // BP)
+    groups = tl.arange(0, BK // 32)
+    a_at = a_ptr + rows[:, None] * k_size + a_depth[None, :]
+    if KIND == 1:
+        b_at = b_ptr + b_depth[:, None] * 4096 + columns[None, :]
+    else:
+        b_at = b_ptr + b_depth[:, None] + columns[None, :] * k_size
+    as_at = as_ptr + rows[:, None] * (k_size // 32) + groups[None, :]
+    bs_at = bs_ptr + columns[:, None] * (k_size // 32) + groups[None, :]
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, k_size, BK):
+        a = tl.load(a_at)
+        b = tl.load(b_at)
+        a_scale = tl.load(as_at)
+        b_scale = tl.load(bs_at)
+        acc = tl.dot_scaled(a, a_scale, A, b, b_scale, B, acc)
+        a_at += BK // AP
+        if KIND == 1:
+            b_at += BK // BP * 4096
+        else:
+            b_at += BK // BP
+        as_at += BK // 32
+        bs_at += BK // 32
+    if KIND == 2:
+        acc = acc * 2 + tl.max(acc, 1)[:, None]
+    tl.store(c_ptr + rows[:, None] * 4096 + columns[None, :], acc.to(tl.bfloat16))

@@ -15,6 +15,7 @@ from tritonlint.compiler.encodings import (
     NvidiaMma,
     NvmmaShared,
     TensorMemory,
+    TensorMemoryScales,
     cta_of,
     shape_per_cta,
 )
@@ -29,7 +30,7 @@ from tritonlint.compiler.mma_shapes import (
 )
 from tritonlint.compiler.ops import VIEWS, is_elementwise, is_pure
 from tritonlint.compiler.releases import Release
-from tritonlint.compiler.scaled_dot import scale_layout, spell_out_scaled_dots
+from tritonlint.compiler.scaled_dot import scale_layout, spell_out_scaled_dots, tensor_memory_scales
 from tritonlint.compiler.slices import backward_slice
 from tritonlint.compiler.target import Target
 from tritonlint.compiler.tmem_layouts import default_layout
@@ -48,9 +49,11 @@ def accelerate_matmul(graph: Graph, target: Target, release: Release) -> None:
         if op.block is not None and not isinstance(op.results[0].encoding, NvidiaMma):
             accelerate_dot(op, graph, capability, release)
     scaled = [op for op in graph.walk_post() if op.name == "tt.dot_scaled"]
-    if scaled and 120 <= capability < 130:
-        for op in scaled:
+    for op in scaled:
+        if 120 <= capability < 130:
             _to_scaled_mma(op, graph, release)
+        elif 100 <= capability < 120:
+            _to_scaled_tcgen05(op, graph)
     erase_dead(graph)
     _promote_operands(graph, capability)
 
@@ -157,6 +160,28 @@ def _to_tcgen05(op: GOp, graph: Graph, release: Release) -> None:
     memory = tensor_memory(result, instruction[0], instruction[1])
     true = _true(op)
     store_in_tensor_memory(op, graph, c, memory, "ttng.tc_gen5_mma", [a, b], [true, true])
+
+
+def _to_scaled_tcgen05(op: GOp, graph: Graph) -> None:
+    """Operands in shared memory, accumulator and scales in tensor memory (ScaledBlockedToMMAv5)."""
+    a, b, c, a_scale, b_scale = op.operands
+    a_packed, b_packed = op.attrs["a_type"] == "e2m1", op.attrs["b_type"] == "e2m1"
+    mixed = a_packed != b_packed
+    a = shared_operand(a, 0, not a_packed, a_packed and mixed, not op.attrs.get("lhs_k_pack", True))
+    b = shared_operand(b, 1, not b_packed, b_packed and mixed, not op.attrs.get("rhs_k_pack", True))
+    result = op.results[0]
+    memory = tensor_memory(result, 128, min(256, shape_of_cta(result)[1]))
+    true = _true(op)
+    scales = [_scales_in_tensor_memory(scale, graph.num_warps, op) for scale in (a_scale, b_scale)]
+    store_in_tensor_memory(op, graph, c, memory, "ttng.tc_gen5_mma_scaled", [a, b], [*scales, true, true])
+
+
+def _scales_in_tensor_memory(scale: GValue, num_warps: int, before: GOp) -> GValue:
+    converted = insert_convert(scale, tensor_memory_scales(scale.shape, num_warps), before)
+    buffer = GValue(scale.type, TensorMemoryScales(), memory="tensor")
+    alloc = GOp("ttng.tmem_alloc", [converted], [buffer], {"has_token": False})
+    alloc.line, alloc.path = before.line, before.path
+    return alloc.insert_before(before).result
 
 
 def tensor_memory(result: GValue, block_m: int, block_n: int) -> TensorMemory:

@@ -46,6 +46,7 @@ def reasons_of(trace: ir.Trace, options: Options, target: Target, release: Relea
         if options.extra.get(name):
             found.append(f"the option {name} is not modelled")
     found += of_the_release(trace.function.body, target, release)
+    made = {result: op for op in walk(trace.function.body) for result in op.results}
     has_dot = any(op.name in ("tt.dot", "tt.dot_scaled") for op in walk(trace.function.body))
     for op in walk(trace.function.body):
         if has_dot and op.name == "tt.int_to_ptr":
@@ -54,7 +55,7 @@ def reasons_of(trace: ir.Trace, options: Options, target: Target, release: Relea
             found.append(
                 f"line {op.line}: products of unrolled loops on tensor memory are not modelled to the byte"
             )
-        if op.name == "tt.dot_scaled" and _is_modelled_scaled_dot(op, options, target, release):
+        if op.name == "tt.dot_scaled" and _is_modelled_scaled_dot(op, made, options, target, release):
             continue
         if not _is_modelled(op):
             found.append(f"line {op.line}: {op.name} is not modelled")
@@ -180,10 +181,17 @@ def _is_scalar(function: ir.Function) -> bool:
     return all(not value.type.is_tensor for op in walk(function.body) for value in op.results)
 
 
-def _is_modelled_scaled_dot(op: ir.Op, options: Options, target: Target, release: Release) -> bool:
-    """Those that are spelled out as a plain dot, or run on mma.sync; not those on tcgen05 or AMD."""
+def _is_modelled_scaled_dot(
+    op: ir.Op, made: dict[ir.Value, ir.Op], options: Options, target: Target, release: Release
+) -> bool:
+    """Spelled out as a plain dot, on mma.sync, or on tensor memory with scales that are loaded as they are; not on
+    AMD."""
     if not target.is_nvidia or release.version < (3, 4):
         return False
     shape = op.results[0].type.shape or ()
     native = is_native(op.attrs, shape, options.num_warps, target.capability, release)
-    return not native or 120 <= target.capability < 130
+    if not native or 120 <= target.capability < 130:
+        return True
+    sources = [made.get(scale) for scale in op.operands[3:5]]
+    loaded = all(source is not None and source.name == "tt.load" for source in sources)
+    return loaded and release.scaled_tcgen05

@@ -150,6 +150,7 @@ class Release:
         True  # products are replaced by NaN where a scale is NaN, instead of in the scale itself
     )
     scales_converted_first: bool = False  # scales of spelled out dots are converted before they are repeated
+    scaled_tcgen05: bool = False  # scaled products on tensor memory are as in 3.6 and newer
     scaled_mma_v2: bool = False  # sm_120 multiplies scaled operands with mma.sync
 
     # Software pipelining.
@@ -353,6 +354,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "specializes_nests": True,
         "specialized_stages_of_launch": True,
         "scaled_mma_v2": True,
+        "scaled_tcgen05": True,
         "folds_into_tmem_stores": True,
         "amd_splits_f32": True,
         "axis_constants_fill_shape": True,

@@ -14,6 +14,7 @@ from tritonlint.compiler.blocked import default_blocked
 from tritonlint.compiler.encodings import Distributed, DotOperand, Linear, Slice
 from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.inference import fp4_unpacked, reshaped, transposed
+from tritonlint.compiler.linear import log2
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.to_linear import Dealer
 from tritonlint.kernel import ir
@@ -66,6 +67,25 @@ def scale_layout(shape: tuple[int, ...], op_idx: int, warps_per_cta: tuple[int, 
     else:
         dealer.deal(dealer.warp, 0, warps_per_cta[1])
         dealer.copies(dealer.warp, warps_per_cta[0])
+    return Linear(dealer.finish((1, 0)))
+
+
+def tensor_memory_scales(shape: tuple[int, ...], num_warps: int) -> Linear:
+    """The encoding from which scales [rows, groups] go to tensor memory: each warp holds all of them, four
+    groups of a row in one thread (getScaleTMEMStoreLinearLayout)."""
+    rows, groups = (log2(size) for size in shape)
+    dealer = Dealer(shape, None)
+    for bit in (0, 1):
+        dealer.place(dealer.register, 1, bit)
+    for bit in range(5, rows):
+        dealer.place(dealer.register, 0, bit)
+    for bit in range(2, groups):
+        dealer.place(dealer.register, 1, bit)
+    for bit in range(5):
+        dealer.place(dealer.lane, 0, bit)
+    dealer.copies(dealer.warp, num_warps)
+    for dim, size in enumerate(shape):
+        dealer.skip(dim, size)
     return Linear(dealer.finish((1, 0)))
 
 
