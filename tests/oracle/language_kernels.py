@@ -540,3 +540,19 @@ if hasattr(tl, "make_tensor_descriptor"):
         d.store([n, 0], acc)
         d.atomic_add([0, 0], acc)
         e.scatter(acc, rows, 4)
+
+
+@triton.jit
+def halves_cast(x, y, z, n, m, s, B: tl.constexpr):
+    i = tl.arange(0, B)
+    a = tl.load(z + i)
+    h = a.to(tl.float16)
+    b = a.to(tl.bfloat16)
+    tl.store(x + i, h.to(tl.int32))
+    tl.store(x + i, b.to(tl.int32))
+    tl.store(x + i, h.to(tl.uint8).to(tl.int32) + b.to(tl.int64).to(tl.int32))
+    tl.store(x + i, h.to(tl.int1).to(tl.int32) + b.to(tl.int1).to(tl.int32))
+    tl.store(z + i, h.to(tl.float64).to(tl.float32) + b.to(tl.float64).to(tl.float32))
+    tl.store(z + i, h.to(tl.bfloat16).to(tl.float32) + b.to(tl.float16).to(tl.float32))
+    tl.store(z + i, h.to(tl.float8e5).to(tl.float32) + b.to(tl.float8e5).to(tl.float32))
+    tl.store(z + i, tl.load(x + i).to(tl.float16).to(tl.float32) + tl.load(y + i).to(tl.bfloat16).to(tl.float32))

@@ -335,7 +335,7 @@ def cast(m: Machine, value: Tensor, dt: DType, rounding: str | None = None) -> T
             return compare(m, "ne", value, constant(m, 0, src))
         return _cast_integer(m, value, dt)
     if src.standard and dt.is_int:
-        if (src is d.FP16 and m.release < (3, 9)) or src is d.BF16:
+        if src in (d.FP16, d.BF16):
             value = cast(m, value, d.FP32)
         if dt is d.INT1:
             zero = splat(m, constant(m, 0.0, value.dt), value.shape)
