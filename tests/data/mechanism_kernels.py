@@ -356,3 +356,26 @@ def scaled_tiles(a_ptr, as_ptr, b_ptr, bs_ptr, c_ptr, k_size, BM: tl.constexpr, 
     if KIND == 2:
         acc = acc * 2 + tl.max(acc, 1)[:, None]
     tl.store(c_ptr + rows[:, None] * 4096 + columns[None, :], acc.to(tl.bfloat16))
+
+
+@triton.jit
+def packed_scales(a_desc, as_desc, b_desc, bs_desc, c_ptr, k_size, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+                  A: tl.constexpr, B: tl.constexpr, AP: tl.constexpr, BP: tl.constexpr, V: tl.constexpr, S: tl.constexpr):
+    """Tiles and scales through descriptors, the scales in the order in which tensor memory wants them."""
+    row = tl.program_id(0)
+    column = tl.program_id(1)
+    RM: tl.constexpr = BM // 128
+    RN: tl.constexpr = BN // 128
+    RK: tl.constexpr = BK // V // 4
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in tl.range(0, k_size // BK, num_stages=S):
+        a = a_desc.load([row * BM, k * BK // AP])
+        b = b_desc.load([column * BN, k * BK // BP])
+        a_scale = as_desc.load([0, row * RM, k * RK, 0, 0])
+        b_scale = bs_desc.load([0, column * RN, k * RK, 0, 0])
+        a_scale = a_scale.reshape(RM, RK, 32, 4, 4).trans(0, 3, 2, 1, 4).reshape(BM, BK // V)
+        b_scale = b_scale.reshape(RN, RK, 32, 4, 4).trans(0, 3, 2, 1, 4).reshape(BN, BK // V)
+        acc = tl.dot_scaled(a, a_scale, A, b.T, b_scale, B, acc)
+    rows = row * BM + tl.arange(0, BM)
+    columns = column * BN + tl.arange(0, BN)
+    tl.store(c_ptr + rows[:, None] * 4096 + columns[None, :], acc.to(tl.float16))

@@ -30,7 +30,12 @@ from tritonlint.compiler.mma_shapes import (
 )
 from tritonlint.compiler.ops import VIEWS, is_elementwise, is_pure
 from tritonlint.compiler.releases import Release
-from tritonlint.compiler.scaled_dot import scale_layout, spell_out_scaled_dots, tensor_memory_scales
+from tritonlint.compiler.scaled_dot import (
+    packed_scales_memory,
+    scale_layout,
+    spell_out_scaled_dots,
+    tensor_memory_scales,
+)
 from tritonlint.compiler.slices import backward_slice
 from tritonlint.compiler.target import Target
 from tritonlint.compiler.tmem_layouts import default_layout
@@ -53,7 +58,7 @@ def accelerate_matmul(graph: Graph, target: Target, release: Release) -> None:
         if 120 <= capability < 130:
             _to_scaled_mma(op, graph, release)
         elif 100 <= capability < 120:
-            _to_scaled_tcgen05(op, graph)
+            _to_scaled_tcgen05(op, graph, release)
     erase_dead(graph)
     _promote_operands(graph, capability)
 
@@ -162,7 +167,7 @@ def _to_tcgen05(op: GOp, graph: Graph, release: Release) -> None:
     store_in_tensor_memory(op, graph, c, memory, "ttng.tc_gen5_mma", [a, b], [true, true])
 
 
-def _to_scaled_tcgen05(op: GOp, graph: Graph) -> None:
+def _to_scaled_tcgen05(op: GOp, graph: Graph, release: Release) -> None:
     """Operands in shared memory, accumulator and scales in tensor memory (ScaledBlockedToMMAv5)."""
     a, b, c, a_scale, b_scale = op.operands
     a_packed, b_packed = op.attrs["a_type"] == "e2m1", op.attrs["b_type"] == "e2m1"
@@ -172,8 +177,41 @@ def _to_scaled_tcgen05(op: GOp, graph: Graph) -> None:
     result = op.results[0]
     memory = tensor_memory(result, 128, min(256, shape_of_cta(result)[1]))
     true = _true(op)
-    scales = [_scales_in_tensor_memory(scale, graph.num_warps, op) for scale in (a_scale, b_scale)]
+    in_memory = [release.views_to_shared_linear and are_packed_scales(scale) for scale in (a_scale, b_scale)]
+    scales = [
+        _scales_in_memory(scale) if packed else _scales_in_tensor_memory(scale, graph.num_warps, op)
+        for scale, packed in zip((a_scale, b_scale), in_memory, strict=True)
+    ]
     store_in_tensor_memory(op, graph, c, memory, "ttng.tc_gen5_mma_scaled", [a, b], [*scales, true, true])
+
+
+def are_packed_scales(scale: GValue) -> bool:
+    """Whether scales are loaded in the order in which they are copied to tensor memory, and only brought to
+    [rows, groups] by views."""
+    rows, groups = scale.shape
+    views = (
+        ("tt.reshape", scale.shape),
+        ("tt.trans", None),
+        ("tt.reshape", (rows // 128, groups // 4, 32, 4, 4)),
+    )
+    value = scale
+    for name, shape in views:
+        op = through_converts(value).op
+        if op is None or op.name != name or (shape is not None and op.results[0].shape != shape):
+            return False
+        if name == "tt.trans" and tuple(op.attrs["order"]) != (0, 3, 2, 1, 4):
+            return False
+        value = op.operands[0]
+    source = through_converts(value).op
+    return source is not None and source.name in ("tt.load", "tt.descriptor_load")
+
+
+def _scales_in_memory(scale: GValue) -> GValue:
+    value = through_converts(scale)
+    buffer = GValue(value.type, packed_scales_memory(value.shape), memory="shared")
+    assert value.op is not None
+    alloc = GOp("ttg.local_alloc", [value], [buffer], {}, line=value.op.line, path=value.op.path)
+    return alloc.insert_after(value.op).result
 
 
 def _scales_in_tensor_memory(scale: GValue, num_warps: int, before: GOp) -> GValue:

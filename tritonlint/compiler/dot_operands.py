@@ -13,7 +13,7 @@ from tritonlint.compiler.encodings import DotOperand, NvidiaMma, NvmmaShared, Sh
 from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.inference import cta_permute, inverse_permutation
 from tritonlint.compiler.layout_properties import order_for_memory
-from tritonlint.compiler.linear import LinearLayout, reshape, transpose
+from tritonlint.compiler.linear import LinearLayout, dim_offsets, log2, reshape, transpose
 from tritonlint.compiler.pipeline_loads import offset_bits, swizzled_for_operand
 from tritonlint.compiler.releases import Release
 
@@ -268,14 +268,16 @@ def _replay_views_in_memory(operand: GValue) -> bool:
         base = source
     if not steps:
         return False
-    new = GOp("ttg.local_alloc", [base], [GValue(base.type, encoding, memory="shared")])
+    tile = _tile_in_order(base, encoding) if steps[-1].name == "tt.reshape" else None
+    new = GOp("ttg.local_alloc", [base], [GValue(base.type, tile or encoding, memory="shared")])
     new.line, new.path = alloc.line, alloc.path
     new.insert_before(alloc)
     memory = new.result
     for step in reversed(steps):
         result = step.results[0]
         if step.name == "tt.reshape":
-            view_encoding = reshaped_memory(memory.encoding, memory.shape, result.shape)
+            of_memory = encoding if memory is new.result else memory.encoding
+            view_encoding = reshaped_memory(of_memory, memory.shape, result.shape)
             view = GOp("ttg.memdesc_reshape", [memory], [GValue(result.type, view_encoding, memory="shared")])
         else:
             view = transposed_view(memory, tuple(step.attrs["order"]))
@@ -285,6 +287,17 @@ def _replay_views_in_memory(operand: GValue) -> bool:
     memory.encoding = value.encoding
     alloc.replace_with([memory])
     return True
+
+
+def _tile_in_order(value: GValue, encoding: object) -> NvmmaShared | None:
+    """What memory that a descriptor's tile fills in order, each element after the one before, is called."""
+    load = value.op
+    if load is None or load.name != "tt.descriptor_load" or not isinstance(encoding, SharedLinear):
+        return None
+    rows = reversed(range(len(value.shape)))
+    offsets = dim_offsets(value.shape)
+    in_order = [1 << (offsets[dim] + bit) for dim in rows for bit in range(log2(value.shape[dim]))]
+    return NvmmaShared(0, False, value.type.bits) if list(encoding.offset) == in_order else None
 
 
 def _wgmma(op: GOp, release: Release) -> bool:

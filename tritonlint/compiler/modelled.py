@@ -192,6 +192,19 @@ def _is_modelled_scaled_dot(
     native = is_native(op.attrs, shape, options.num_warps, target.capability, release)
     if not native or 120 <= target.capability < 130:
         return True
-    sources = [made.get(scale) for scale in op.operands[3:5]]
-    loaded = all(source is not None and source.name == "tt.load" for source in sources)
-    return loaded and release.scaled_tcgen05
+    sources = [_source_of_scales(made.get(scale), made) for scale in op.operands[3:5]]
+    known = ("tt.load", "packed") if release.views_to_shared_linear else ("tt.load",)
+    return release.scaled_tcgen05 and all(source in known for source in sources)
+
+
+def _source_of_scales(op: ir.Op | None, made: dict[ir.Value, ir.Op]) -> str:
+    """The operation that scales come from; "packed" where a descriptor loads them in the order of tensor memory."""
+    views: list[tuple[str, tuple[int, ...]]] = []
+    while op is not None and op.name in ("tt.reshape", "tt.trans"):
+        views.append((op.name, tuple(op.attrs.get("order", ()))))
+        op = made.get(op.operands[0])
+    name = op.name if op is not None else ""
+    if name == "tt.descriptor_load":
+        in_order = [("tt.reshape", ()), ("tt.trans", (0, 3, 2, 1, 4)), ("tt.reshape", ())]
+        return "packed" if views == in_order else ""
+    return "" if views else name

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tritonlint.compiler.blocked import default_blocked
-from tritonlint.compiler.encodings import Distributed, DotOperand, Linear, Slice
+from tritonlint.compiler.encodings import Distributed, DotOperand, Linear, SharedLinear, Slice
 from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.inference import fp4_unpacked, reshaped, transposed
-from tritonlint.compiler.linear import log2
+from tritonlint.compiler.linear import log2, pack
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.to_linear import Dealer
 from tritonlint.kernel import ir
@@ -87,6 +87,15 @@ def tensor_memory_scales(shape: tuple[int, ...], num_warps: int) -> Linear:
     for dim, size in enumerate(shape):
         dealer.skip(dim, size)
     return Linear(dealer.finish((1, 0)))
+
+
+def packed_scales_memory(shape: tuple[int, ...]) -> SharedLinear:
+    """The order in which scales are copied from shared to tensor memory (tcgen05.cp): for 128 rows and 4 groups 32
+    lines of 16 bytes, each with 4 rows."""
+    rows, groups = (log2(size) for size in shape)
+    steps = [(0, 1), (0, 2), (32, 0), (64, 0), *((1 << bit, 0) for bit in range(5))]
+    steps += [(0, 1 << bit) for bit in range(2, groups)] + [(1 << bit, 0) for bit in range(7, rows)]
+    return SharedLinear(shape, tuple(pack(step, shape) for step in steps), 128)
 
 
 def _has(op: GOp, side: str) -> bool:
