@@ -6,6 +6,7 @@ from tests.samples import HEAD, targets
 from tritonlint.context import FileWork
 from tritonlint.settings import Settings
 from tritonlint.verify.asked import Asked, asked_of
+from tritonlint.verify.run import spread
 
 SCALE = (
     HEAD
@@ -79,3 +80,13 @@ def test_the_same_launch_is_asked_for_once() -> None:
     keys = [one.job.key for one in asked(twice) if one.job is not None]
     assert len(keys) == 2  # two places of the file ...
     assert len(set(keys)) == 1  # ... and one compile
+
+
+def test_a_part_of_a_list_keeps_kernels_of_which_nothing_is_complete() -> None:
+    """A kernel must not vanish from the report since its values are not known."""
+    complete = asked(SCALE)
+    open_ = asked(SCALE.replace("BLOCK=128", "BLOCK=x.block"))
+    assert [one.job is None for one in (*complete, *open_)] == [False, True]
+    kept = spread([*open_, *complete, *complete], 1, lambda one: (one.kernel,))
+    assert kept == complete
+    assert spread([*open_, *open_], 1, lambda one: (one.kernel,)) == open_

@@ -22,7 +22,7 @@ _TITLES: dict[State, str] = {
     "failed": "Not compiled",
     "refused": "Does not compile, as estimated",
     "equal": "As estimated",
-    "incomplete": "Not complete: a value is not known",
+    "incomplete": "Not complete: a value is not known (--set NAME=VALUE gives a constant, --type NAME=TYPE a type)",
 }
 _COLOUR: dict[State, str] = {"wrong": "red", "off": "yellow", "failed": "yellow", "refused": "green",
                              "equal": "green", "incomplete": "dim"}  # fmt: skip

@@ -112,10 +112,10 @@ def wanted_launches(
         names.update(dict.fromkeys(gpu.name for gpu in targets.gpus))
         own = _of_file(path, data, settings, targets, wanted.sets)
         if wanted.per_kernel is not None:
-            own = _spread(own, wanted.per_kernel, lambda one: (one.kernel, one.gpu.name))
+            own = spread(own, wanted.per_kernel, lambda one: (one.kernel, one.gpu.name))
         asked += own
     if wanted.sample is not None:
-        asked = _spread(asked, wanted.sample, lambda one: (one.gpu.name,))
+        asked = spread(asked, wanted.sample, lambda one: (one.gpu.name,))
     return asked, problems, names
 
 
@@ -131,14 +131,14 @@ def _of_file(
     return own
 
 
-def _spread(asked: Iterable[Asked], limit: int, group: Callable[[Asked], tuple[str, ...]]) -> list[Asked]:
-    """At most so many complete ones of each group, spread evenly."""
+def spread(asked: Iterable[Asked], limit: int, group: Callable[[Asked], tuple[str, ...]]) -> list[Asked]:
+    """At most so many of each group, spread evenly: of the complete ones, or where none is, of those that say why not."""
     groups: dict[tuple[str, ...], list[Asked]] = {}
     for one in asked:
-        if one.job is not None:
-            groups.setdefault(group(one), []).append(one)
+        groups.setdefault(group(one), []).append(one)
     kept: list[Asked] = []
-    for own in groups.values():
+    for members in groups.values():
+        own = [one for one in members if one.job is not None] or members
         count = min(limit, len(own))
         kept += [own[number * len(own) // count] for number in range(count)]
     return kept
