@@ -176,6 +176,17 @@ def test_loads_carried_in_registers_between_chained_products_on_amd_are_not_clai
     assert any("a load that is pipelined in registers" in reason for reason in found.reasons)
 
 
+def test_products_on_an_architecture_newer_than_the_release_are_not_claimed() -> None:
+    """Triton 3.1 knows no matrix instructions of gfx1201: the operands are widened to fp32 (32,768 bytes)."""
+    row = {
+        "v": "3.1.0", "kernel": "mmc", "arch": "gfx1201",
+        "consts": {"BM": 128, "BN": 128, "BK": 64, "OUT": "tl.float16", "ACC": "tl.float32"},
+        "types": {"a_ptr": "*fp16", "b_ptr": "*fp16", "c_ptr": "*fp16"}, "opts": {"num_warps": 4, "num_stages": 2},
+    }  # fmt: skip
+    found = answer(row)
+    assert (found.shared_bytes, found.shared_exact) == (32768, False)
+
+
 def test_an_unrolled_loop_without_end_is_answered() -> None:
     """The tracer stops at its budget; what it has made by then is too much for the passes, and says so."""
     source = (

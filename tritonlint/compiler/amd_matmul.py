@@ -59,7 +59,7 @@ def accelerate_matmul_amd(graph: Graph, options: Options, target: Target, releas
             _to_wmma(op, machine)
     for op in [op for op in graph.walk() if op.name == "tt.dot"]:
         if isinstance(op.result.encoding, Blocked):
-            _legalize(op, target)
+            _legalize(op, target, release)
 
 
 # --- chains of dots
@@ -348,11 +348,11 @@ def _cast(value: GValue, element: str, before: GOp) -> GValue:
     return GOp(name, [value], [result], line=before.line, path=before.path).insert_before(before).result
 
 
-def _legalize(op: GOp, target: Target) -> None:
+def _legalize(op: GOp, target: Target, release: Release) -> None:
     """A dot without matrix instructions gets operands of one type, unless it has those of a dot product
-    instruction."""
+    instruction that the release knows."""
     a, b, c = (value.type.element for value in op.operands[:3])
-    even = op.operands[0].shape[-1] % 2 == 0
+    even = op.operands[0].shape[-1] % 2 == 0 and release.amd_dot_products
     if (a, b, c) == ("fp16", "fp16", "fp32") and even:
         return
     if (a, b, c) == ("bf16", "bf16", "fp32") and even and target.arch == "gfx950":

@@ -191,6 +191,7 @@ class Release:
     )
     amd_wmma_versions: tuple[int, ...] = (1,)
     amd_wmma_transposed: bool = False
+    amd_dot_products: bool = False  # dot product instructions of 16-bit operands, where no matrix instruction fits
     amd_hoists_conversions: bool = False  # of operands, out of loops
     amd_sinks_conversions: bool = False  # behind deallocations
     amd_fuses_loops: bool = False
@@ -277,6 +278,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "allocation_legacy_offsets": False,
         "levels_from_each_dot": True,
         "drops_deep_levels": True,
+        "amd_dot_products": True,
         "amd_pipeliner": "streams",
     }),
     (3, 3, {
