@@ -1,14 +1,15 @@
 """Fit the estimate of registers per thread, and say how far off it is on kernels left out of the fit.
 
     python benchmarks/fit_registers.py collect ROWS.jsonl [...] --root CHECKOUTS > benchmarks/data/registers.csv
-    python benchmarks/fit_registers.py fit benchmarks/data/registers.csv [--write tritonlint/compiler/registers.json]
+    python benchmarks/fit_registers.py fit benchmarks/data/registers*.csv [--write tritonlint/compiler/registers.json]
 
-`collect` takes rows as accuracy.py does, with `regs` (a thread) and `spill` (bytes of stack, or spilled words), and
-`ctas_per_sm` where it was measured, and writes what one thread has to keep (tritonlint.compiler.registers.Need)
-beside the truth. `fit` needs numpy. For each family of instructions a linear model with weights of at least zero is
-fitted to relative errors. A launch that spills or stands at its limit only says that the need is at least the limit,
-so it counts only where the model asks for less. The range is the 5% to 95% quantile of truth / estimate over kernels
-left out, in ten parts by kernel. The mean error that is printed is of launches that do not spill.
+`collect` takes rows as accuracy.py does, with `regs` (a thread) and `spill` (bytes of stack, or spilled
+words), on AMD `vgpr` and `vgpr_spill`, and `ctas_per_sm` where it was measured, and writes what one thread
+has to keep (tritonlint.compiler.registers.Need) beside the truth. `fit` needs numpy. For each family of
+instructions a linear model with weights of at least zero is fitted to relative errors. A launch that spills
+or stands at its limit only says that the need is at least the limit, so it counts only where the model asks
+for less. The range is the 5% to 95% quantile of truth / estimate over kernels left out, in ten parts by
+kernel. The mean error that is printed is of launches that do not spill.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import collections
 import csv
 import dataclasses
 import json
+import math
 import pathlib
 import sys
 import zlib
@@ -37,7 +39,10 @@ from tritonlint.gpu.profile import find_gpu
 from tritonlint.model.occupancy import occupancy
 
 PARTS = 10
-GPUS = {"sm_80": "a100", "sm_86": "rtx3090", "sm_90": "h200", "sm_100": "b200", "sm_120": "rtx5090"}
+GPUS = {
+    "sm_80": "a100", "sm_86": "rtx3090", "sm_90": "h200", "sm_100": "b200", "sm_120": "rtx5090",
+    "gfx90a": "mi250x", "gfx942": "mi300x", "gfx950": "mi350x", "gfx1100": "rx7900xtx", "gfx1201": "rx9070xt",
+}  # fmt: skip
 COMMON = ("one", "peak", "loop_peak", "held", "streamed", "addresses", "loop_addresses", "scalars")
 ON_THEIR_WAY = ("batch", "copies")
 READ = ("accumulator", "fragments", "operands")
@@ -46,7 +51,12 @@ TERMS = {
     "mma_v2": (*COMMON, *READ, "fragments_before_sm_90", "operands_before_sm_90"),
     "wgmma": (*COMMON, *READ, *ON_THEIR_WAY),
     "tcgen05": ("one", "peak", "held", "loop_addresses"),
+    "amd_none": (*COMMON, "accumulator", "operands", "batch"),
+    "mfma": (*COMMON, *READ, "batch"),
+    "wmma": (*COMMON, *READ, "batch"),
 }
+# Of those that are said to spill; 0.95 elsewhere. Fewer rows are known of AMD.
+PRECISION = {"amd_none": 0.9, "mfma": 0.9, "wmma": 0.9}
 # What is surely held is no term of the model: it only says which spills are certain.
 NEED = [field.name for field in dataclasses.fields(model.Need) if field.name != "surely_held"]
 COLUMNS = ["group", "kernel", "arch", "release", "warps", *NEED, "regs", "spill", "ctas_per_sm", "shared"]
@@ -61,8 +71,10 @@ def collect(paths: list[str], root: pathlib.Path) -> None:
         for row in accuracy.rows_of(pathlib.Path(path)):
             target = accuracy.target_of(row)
             release = parse_release(row.get("v") or row["triton"])
-            if release is None or row.get("regs") is None or not target.is_nvidia:
+            registers = row.get("vgpr" if target.is_amd else "regs")
+            if release is None or registers is None:
                 continue
+            spilled = row.get("vgpr_spill" if target.is_amd else "spill")
             file = accuracy.found_file(root, row)
             kernel = kernels.find(file, row["kernel"], row.get("line"), target.arch, release.version)
             if kernel is None:
@@ -82,7 +94,7 @@ def collect(paths: list[str], root: pathlib.Path) -> None:
             group = f"{row['project']}:{row['kernel']}" if row.get("project") else row["kernel"]
             numbers = [need[name] for name in NEED]
             version = f"{release.major}.{release.minor}"
-            truth = (row["regs"], int(bool(row.get("spill"))), row.get("ctas_per_sm") or "", row["shared"])
+            truth = (registers, int(bool(spilled)), row.get("ctas_per_sm") or "", row["shared"])
             writer.writerow([group, row["kernel"], target.arch, version, options.num_warps, *numbers, *truth])
 
 
@@ -102,7 +114,7 @@ def need_of_row(row: dict[str, Any]) -> model.Need:
 
 
 def limit_of(row: dict[str, Any]) -> int:
-    return model.register_limit(Options(num_warps=row["warps"]))
+    return model.register_limit(Options(num_warps=row["warps"]), Target(row["arch"]))
 
 
 def fit(rows: list[dict[str, Any]], family: str) -> dict[str, float]:
@@ -174,7 +186,7 @@ def report(rows: list[dict[str, Any]], guesses: list[float], entry: dict[str, fl
         low, high = min(limit, guess * entry["low"]), min(limit, guess * entry["high"])
         inside += low - 1 <= row["regs"] <= max(16, high + 1)
         same += ctas(row, estimate) == ctas(row, row["regs"])
-        certain = max(row["held"], row["accumulator"]) > limit
+        certain = model.surely_held(need_of_row(row), Target(row["arch"])) > limit
         sure += certain and not row["spill"]
         spills = certain or guess > entry["spills_from"] * limit
         said += spills
@@ -200,27 +212,27 @@ def quantile(values: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def spill_threshold(rows: list[dict[str, Any]], guesses: list[float]) -> float:
-    """The lowest share of the limit from which on at least 19 of 20 launches spill; never below 1."""
-    asked = sorted(
+def spill_threshold(rows: list[dict[str, Any]], guesses: list[float], precision: float) -> float:
+    """The lowest share of the limit from which on at least that share of launches spills; never below 1."""
+    asked = sorted(  # of equals those that do not spill first
         ((guess / limit_of(row), bool(row["spill"])) for row, guess in zip(rows, guesses, strict=True)),
-        reverse=True,
+        key=lambda entry: (-entry[0], entry[1]),
     )
     best, hits = 2.0, 0
     for number, (share, spills) in enumerate(asked, 1):
         hits += spills
         if share < 1:
             break
-        if hits >= 0.95 * number:
+        if spills and hits >= precision * number:
             best = share
-    return round(best, 3)
+    return math.floor(1e5 * best) / 1e5
 
 
-def fit_all(path: str, write: str | None) -> None:
+def fit_all(paths: list[str], write: str | None) -> None:
     found: dict[str, Any] = {}
-    everything = needs_of(path)
+    everything = [row for path in paths for row in needs_of(path)]
     for family in TERMS:
-        rows = [row for row in everything if row["family"] == family]
+        rows = [row for row in everything if model.model_name(row["family"], Target(row["arch"])) == family]
         if not rows:
             continue
         guesses = [0.0] * len(rows)
@@ -239,7 +251,7 @@ def fit_all(path: str, write: str | None) -> None:
             "weights": fit(rows, family),
             "low": round(min(1.0, quantile(free, 0.05)), 3),
             "high": round(max(1.0, quantile(free, 0.95)), 3),
-            "spills_from": spill_threshold(rows, guesses),
+            "spills_from": spill_threshold(rows, guesses, PRECISION.get(family, 0.95)),
         }
         found[family] = entry
         report(rows, guesses, entry, family)
@@ -267,7 +279,7 @@ def main() -> None:
     if given.what == "collect":
         collect(given.files, pathlib.Path(given.root))
     else:
-        fit_all(given.files[0], given.write)
+        fit_all(given.files, given.write)
 
 
 if __name__ == "__main__":

@@ -139,12 +139,48 @@ def test_maxnreg_is_the_limit() -> None:
 @pytest.mark.parametrize(("warps", "limit"), [(1, 255), (8, 255), (16, 128), (32, 64)])
 def test_large_blocks_share_the_register_file(warps: int, limit: int) -> None:
     """65,536 registers over 32 x warps threads."""
-    assert register_limit(Options(num_warps=warps)) == limit
+    assert register_limit(Options(num_warps=warps), SM_80) == limit
 
 
-@pytest.mark.parametrize("arch", ["gfx942", "gfx1100", "sm_75"])
-def test_silent_where_nothing_is_fitted(arch: str) -> None:
-    assert estimate_registers(row_kernel(4, reduced=True), Options(), Target(arch)) == UNKNOWN
+@pytest.mark.parametrize(
+    ("arch", "warps", "waves_per_eu", "limit"),
+    [
+        ("gfx942", 1, 0, 512), ("gfx942", 4, 0, 512), ("gfx942", 8, 0, 256), ("gfx942", 16, 0, 128),
+        ("gfx90a", 4, 3, 168), ("gfx942", 8, 1, 256), ("gfx1100", 4, 0, 256), ("gfx1201", 16, 0, 256),
+        ("gfx1100", 32, 0, 192), ("gfx1100", 4, 10, 144),
+    ],
+)  # fmt: skip
+def test_waves_share_the_lanes_of_a_simd(arch: str, warps: int, waves_per_eu: int, limit: int) -> None:
+    """CDNA: 512 vector registers of a lane for the waves of a SIMD; RDNA: 1,536, no wave more than 256."""
+    options = Options(num_warps=warps, extra={"waves_per_eu": waves_per_eu})
+    assert register_limit(options, Target(arch)) == limit
+
+
+def test_matrix_cores_of_amd_bring_registers() -> None:
+    """One accumulator: more than a thread has on RDNA, not on CDNA with the registers of its matrix cores."""
+    large = {"accumulator": 264, "held": 264, "surely_held": 264, "peak": 264}
+    cdna = dataclasses.replace(GEMM, family="mfma", **large)
+    rdna = dataclasses.replace(GEMM, family="wmma", **large)
+    assert from_need(cdna, Options(), Target("gfx942")).spills == "no"
+    assert from_need(rdna, Options(), Target("gfx1100")).spills == "certain"
+    others = dataclasses.replace(GEMM, family="wmma", surely_held=264)
+    assert from_need(others, Options(), Target("gfx1100")).spills != "certain"
+    found = from_need(dataclasses.replace(GEMM, family="mfma"), Options(), Target("gfx942"))
+    assert found.registers is not None and found.low is not None and found.high is not None
+    assert 64 <= found.low < found.registers < found.high <= 512
+
+
+def test_kernels_without_products_have_a_model_of_each_vendor() -> None:
+    need = dataclasses.replace(GEMM, family="none", accumulator=0, fragments=0, operands=0)
+    nvidia, amd = (from_need(need, Options(), Target(arch)).registers for arch in ("sm_90", "gfx942"))
+    assert nvidia != amd
+    graph = row_kernel(64, reduced=True)
+    estimate = estimate_registers(graph, Options(num_warps=1), Target("gfx1100"))
+    assert estimate == from_need(need_of(graph), Options(num_warps=1), Target("gfx1100"))
+
+
+def test_silent_where_nothing_is_fitted() -> None:
+    assert estimate_registers(row_kernel(4, reduced=True), Options(), Target("sm_75")) == UNKNOWN
 
 
 def test_silent_with_warp_specialization() -> None:

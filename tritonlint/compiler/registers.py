@@ -2,8 +2,8 @@
 
 What Triton leaves to the assembler is not replayed. The graph after all passes tells which tensor values are
 live at once, and how many 32-bit words one thread holds of each; a linear model of these counts, fitted on
-kernels whose registers are known (benchmarks/fit_registers.py), gives the number. NVIDIA only: on AMD the
-matrix cores have accumulator registers of their own, for which no model is fitted.
+kernels whose registers are known (benchmarks/fit_registers.py), gives the number. On AMD these are the vector
+registers of a lane, those of the matrix cores included.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from tritonlint.compiler.bank_conflicts import shared_access
 from tritonlint.compiler.compiled import Spills
-from tritonlint.compiler.encodings import DotOperand, NvidiaMma
+from tritonlint.compiler.encodings import AmdMfma, AmdWmma, DotOperand, NvidiaMma
 from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.layout_properties import contig_per_thread_of, elements_per_thread, order_of
 from tritonlint.compiler.liveness import Numbering
@@ -26,8 +26,9 @@ from tritonlint.compiler.target import Target
 from tritonlint.kernel.ir import bits_of
 
 REGISTERS_MAX = 255  # of one thread, from compute capability 3.5 on
-Family = Literal["none", "mma_v2", "wgmma", "tcgen05"]
+Family = Literal["none", "mma_v2", "wgmma", "tcgen05", "mfma", "wmma"]
 
+_SIMDS = 4  # on which the waves of one workgroup are spread on AMD
 _WORD_BITS = 32
 # Values that no operation needs all at once pass in turns; the assembler keeps about that many in flight.
 _STREAMED = 64
@@ -240,6 +241,10 @@ def _in_loops(numbering: Numbering, size: int) -> list[bool]:
 def _family(op: GOp) -> Family:
     if op.name == "ttng.warp_group_dot":
         return "wgmma"
+    if isinstance(op.result.encoding, AmdMfma):
+        return "mfma"
+    if isinstance(op.result.encoding, AmdWmma):
+        return "wmma"
     return "mma_v2" if isinstance(op.result.encoding, NvidiaMma) else "none"
 
 
@@ -391,7 +396,7 @@ def estimate_registers(
 ) -> Estimate:
     """The estimate for a graph after all passes. With warp specialization the compiler gives out registers by
     group of warps, which is not modelled."""
-    if not target.is_nvidia or target.capability < 80 or specialized:
+    if (target.is_nvidia and target.capability < 80) or specialized:
         return UNKNOWN
     try:
         return from_need(need_of(graph), options, target)
@@ -400,14 +405,15 @@ def estimate_registers(
 
 
 def from_need(need: Need, options: Options, target: Target) -> Estimate:
-    """Clamped to what a thread may have: 255, maxnreg, and what the register file gives to so many warps."""
-    model = _model()[need.family]
+    """Clamped to what a thread may have: 255 (more on AMD), maxnreg, and what the register file gives to so many
+    warps."""
+    model = _model()[model_name(need.family, target)]
     terms = features(need, target)
     wanted = sum(weight * terms[name] for name, weight in model["weights"].items())
     low = wanted * model["low"]
     high = wanted * model["high"]
-    limit = register_limit(options)
-    certain = max(need.surely_held, need.accumulator) > limit
+    limit = register_limit(options, target)
+    certain = surely_held(need, target) > limit
     likely = wanted > model["spills_from"] * limit
     spills: Spills = "certain" if certain else "likely" if likely else "no"
     over = max(0, round(max(wanted, need.held, need.accumulator) - limit)) if spills != "no" else 0
@@ -416,11 +422,34 @@ def from_need(need: Need, options: Options, target: Target) -> Estimate:
     return Estimate(_clamp(wanted, limit), _clamp(low, limit), _clamp(high, limit), spills, over)
 
 
-def register_limit(options: Options) -> int:
+def model_name(family: str, target: Target) -> str:
+    """The entry of registers.json: kernels without matrix instructions differ by vendor."""
+    return "amd_none" if family == "none" and target.is_amd else family
+
+
+def surely_held(need: Need, target: Target) -> int:
+    """Words that no assembler can do without. On AMD only the accumulator is that sure: of 8 launches of which other
+    values exceeded the limit, one needed a third of it."""
+    return need.accumulator if target.is_amd else max(need.surely_held, need.accumulator)
+
+
+def register_limit(options: Options, target: Target) -> int:
     """Registers that the assembler may give a thread of such a block."""
+    if target.is_amd:
+        return _amd_register_limit(options, target)
     by_block = 65536 // (32 * max(1, options.num_warps)) // 8 * 8
     limit = min(REGISTERS_MAX, by_block)
     return min(limit, options.maxnreg) if options.maxnreg else limit
+
+
+def _amd_register_limit(options: Options, target: Target) -> int:
+    """Vector registers of a lane where all waves of a workgroup, and as many as waves_per_eu asks for, fit on a SIMD:
+    of 512 with those of the matrix cores on CDNA, of 1,536 but at most 256 on RDNA."""
+    asked = options.extra.get("waves_per_eu")
+    waves = max(-(-max(1, options.num_warps) // _SIMDS), asked if isinstance(asked, int) else 0)
+    if target.warp_size == 64:
+        return 512 // waves // 8 * 8
+    return min(256, 1536 // waves // 24 * 24)
 
 
 def _clamp(wanted: float, limit: int) -> int:

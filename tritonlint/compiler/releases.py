@@ -191,7 +191,9 @@ class Release:
     )
     amd_wmma_versions: tuple[int, ...] = (1,)
     amd_wmma_transposed: bool = False
-    amd_dot_products: bool = False  # dot product instructions of 16-bit operands, where no matrix instruction fits
+    amd_dot_products: bool = (
+        False  # dot product instructions of 16-bit operands, where no matrix instruction fits
+    )
     amd_hoists_conversions: bool = False  # of operands, out of loops
     amd_sinks_conversions: bool = False  # behind deallocations
     amd_fuses_loops: bool = False
