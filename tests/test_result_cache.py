@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.samples import GEMM
-from tritonlint import lint_many, result_cache
+from tritonlint import lint_jobs, result_cache
 from tritonlint.lint import FileProblem, FileResult
 from tritonlint.lint_many import Report, lint_paths
 from tritonlint.result_cache import ResultCache, cache_file
@@ -32,13 +32,13 @@ TUNED = KERNEL.replace(
 def linted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the files that were really linted, in order."""
     names: list[str] = []
-    original = lint_many.run_job
+    original = lint_jobs.run_job
 
-    def counted(job: lint_many.Job) -> FileResult:
+    def counted(job: lint_jobs.Job) -> FileResult:
         names.append(Path(job.path).name)
         return original(job)
 
-    monkeypatch.setattr(lint_many, "run_job", counted)
+    monkeypatch.setattr(lint_jobs, "run_job", counted)
     return names
 
 
@@ -146,7 +146,7 @@ def test_an_entry_calls_nothing(tree: Path, tmp_path: Path, monkeypatch: pytest.
 def test_what_failed_is_not_kept(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failed = FileResult("gemm.py", problems=(FileProblem("gemm.py", "internal error: x", True),))
     calls: list[object] = []
-    monkeypatch.setattr(lint_many, "run_job", lambda job: calls.append(job) or failed)
+    monkeypatch.setattr(lint_jobs, "run_job", lambda job: calls.append(job) or failed)
     run(tree, tmp_path / "cache")
     run(tree, tmp_path / "cache")
     assert len(calls) == 2

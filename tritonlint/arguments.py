@@ -6,15 +6,16 @@ aligned to 16 bytes; integers are i32 and divisible by 16; the stride of the inn
 
 from __future__ import annotations
 
+import ast
 import fnmatch
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tritonlint.kernel_uses import Uses, uses_of
-from tritonlint.source.sites import KernelSource, LaunchSite
+from tritonlint.source.sites import KernelSource, LaunchSite, Scope
 from tritonlint.source.values import Knowledge, Known
 
 if TYPE_CHECKING:
@@ -39,9 +40,22 @@ class Arguments:
     values: Mapping[str, int]  # run-time integers that are known
 
 
-@lru_cache(maxsize=512)
 def kernel_uses(kernel: KernelSource) -> Uses:
-    return uses_of(kernel)
+    return _uses(_Program(kernel.node, kernel.scope, kernel))
+
+
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """A kernel, whichever file it is said to be in: tuned files share theirs."""
+
+    node: ast.FunctionDef
+    scope: Scope
+    kernel: KernelSource = field(compare=False)
+
+
+@lru_cache(maxsize=64)  # what is in here keeps the trees of its file alive
+def _uses(program: _Program) -> Uses:
+    return uses_of(program.kernel)
 
 
 def arguments_of(

@@ -65,6 +65,8 @@ class Model:
         self._traces: AskedMemo[Trace] = AskedMemo(_KEPT)
         self._compiled: AskedMemo[Compiled] = AskedMemo(_KEPT)
         self._launches: dict[tuple[int, int], Launch] = {}
+        self._arguments: dict[Any, Arguments] = {}
+        self._estimates: dict[Any, Estimate] = {}
         self._works: dict[Any, LaunchWork | None] = {}
         self._kept: list[Any] = []  # objects whose ids are in keys
         self._path = path
@@ -139,35 +141,60 @@ class Model:
             return trace, None, tuple(f"line {error.line}: {error.message}" for error in trace.errors)
         answer = self.compiled(trace, launch.options, target, model)
         work = None if launch.grid is None else self._work(launch, launch.grid, trace, answer)
-        assumptions: tuple[str, ...] = (
-            *launch.assumptions, *launch.arguments.assumptions, *trace.assumptions,
-        )  # fmt: skip
-        contradicted: tuple[str, ...] = ()
         if fact is not None:
-            from tritonlint.attached_facts import on_facts
+            return trace, self._with_fact(launch, gpu, model, answer, work, fact), ()
+        assumptions = tuple(
+            dict.fromkeys((*launch.assumptions, *launch.arguments.assumptions, *trace.assumptions))
+        )
+        # Launches of one list, or of one tuned file, are often the same for several sizes.
+        key = (
+            id(answer), id(work), _frozen(_plain_options(launch.options)), gpu.name, launch.grid, assumptions, model,
+        )  # fmt: skip
+        if key not in self._estimates:
+            self._kept.append((answer, work))
+            self._estimates[key] = self._build(launch, gpu, model, answer, work, assumptions)
+        return trace, self._estimates[key], ()
 
-            answer, contradicted = on_facts(answer, fact.numbers)
-            assumptions = ()  # it was compiled, so nothing is assumed any more
-        estimate = build(
+    def _build(
+        self,
+        launch: Launch,
+        gpu: GpuProfile,
+        model: ModelName,
+        answer: Compiled,
+        work: LaunchWork | None,
+        assumptions: tuple[str, ...],
+    ) -> Estimate:
+        return build(
             answer,
             launch.options,
             gpu,
             self.triton,
             grid=launch.grid,
             work=work,
-            assumptions=tuple(dict.fromkeys(assumptions)),
+            assumptions=assumptions,
             model=model,
         )
-        if fact is not None:
-            steps = (
-                *estimate.steps,
-                f"{fact.rung}: {fact.origin}",
-                *(f"not so: {text}" for text in contradicted),
-            )
-            estimate = replace(
-                estimate, rung=fact.rung, origin=fact.origin, contradicted=contradicted, steps=steps
-            )
-        return trace, estimate, ()
+
+    def _with_fact(
+        self,
+        launch: Launch,
+        gpu: GpuProfile,
+        model: ModelName,
+        answer: Compiled,
+        work: LaunchWork | None,
+        fact: Fact,
+    ) -> Estimate:
+        """It was compiled or measured, so nothing is assumed any more."""
+        from tritonlint.attached_facts import on_facts
+
+        answer, contradicted = on_facts(answer, fact.numbers)
+        estimate = self._build(launch, gpu, model, answer, work, ())
+        steps = (
+            *estimate.steps,
+            f"{fact.rung}: {fact.origin}",
+            *(f"not so: {text}" for text in contradicted),
+        )
+        return replace(estimate, rung=fact.rung, origin=fact.origin, contradicted=contradicted, steps=steps)
 
     def _work(
         self, launch: Launch, grid: tuple[int, ...], trace: Trace, answer: Compiled
@@ -229,15 +256,19 @@ class Model:
                 if argument.tensor_type and name not in candidate.types
             },
         }
-        arguments = arguments_of(
-            kernel,
-            constants=constants,
-            types=types,
-            values=candidate.values,
-            defaults=self._defaults,
-            launch=site,
-            launch_texts=texts,
-        )
+        key = (id(kernel), id(site), _frozen(constants), _frozen(types), _frozen(candidate.values))
+        arguments = self._arguments.get(key)
+        if arguments is None:
+            self._kept.append((kernel, site))
+            arguments = self._arguments[key] = arguments_of(
+                kernel,
+                constants=constants,
+                types=types,
+                values=candidate.values,
+                defaults=self._defaults,
+                launch=site,
+                launch_texts=texts,
+            )
         return Launch(kernel, constants, arguments, options, known_grid(candidate), candidate.assumptions)
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tritonlint.discovery import Discovery, Skipped, discover
 from tritonlint.finding import Certainty, Finding
-from tritonlint.lint import FileProblem, FileResult, lint_source, relevant, rules_for
+from tritonlint.lint import FileProblem, FileResult, relevant, rules_for
+from tritonlint.lint_jobs import Job, lint_jobs
 from tritonlint.settings import Resolver, Settings
 
 if TYPE_CHECKING:
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from tritonlint.source.text import Cell
     from tritonlint.suppressions import Suppressed
     from tritonlint.targets import Targets
-    from tritonlint.trace_store import TraceStore
 
-PARALLEL_BYTES = 400_000  # of relevant files: below that a worker costs more to start than it saves
-PARALLEL_FILES = 4
 Origin = tuple[Path | None, tuple[int, ...]]  # of settings
 _NAMES = 5  # of named paths that were not read, in the summary
 _LARGE = 1_000_000  # from here on the limit of the reader is asked for
@@ -59,43 +56,6 @@ class Report:
     @property
     def internal_errors(self) -> bool:
         return any(problem.internal for problem in self.problems)
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One relevant file with all that a worker needs."""
-
-    path: str
-    settings: Settings
-    targets: Targets
-    certainty: Certainty
-    data: bytes
-    key: str = ""  # in the cache of results
-
-
-@lru_cache(maxsize=1)
-def _tuned_store() -> TraceStore:
-    """Files of tuned configs are judged by tritonlint's own text of their kernels, and hundreds of them hold the same
-    configs: what was traced for one is good for the next."""
-    from tritonlint.trace_store import TraceStore
-
-    return TraceStore()
-
-
-def run_job(job: Job) -> FileResult:
-    """Lints one file; whatever goes wrong is in the result."""
-    try:
-        return lint_source(
-            job.path,
-            job.data,
-            job.settings,
-            targets=job.targets,
-            certainty=job.certainty,
-            store=_tuned_store() if job.path.endswith(".json") else None,
-        )
-    except Exception as error:
-        message = f"internal error: {type(error).__name__}: {error}"
-        return FileResult(job.path, problems=(FileProblem(job.path, message, True),))
 
 
 def lint_paths(
@@ -165,7 +125,8 @@ def lint_paths(
         work.append(Job(path, settings, targets, certainty, data, key))
     if progress is not None and kept:
         progress(len(kept), len(order))
-    for number, (job, result) in enumerate(zip(work, _results(work, jobs), strict=True), 1):
+    for number, (place, result) in enumerate(lint_jobs(work, jobs), 1):
+        job = work[place]
         if cache is not None and job.key:
             cache.put(job.key, result)
         kept[job.path] = result
@@ -257,35 +218,3 @@ def _targets(
 
         chosen[settings.origin] = choose(settings, Path(path).absolute().parent, gpus, triton)
     return chosen[settings.origin]
-
-
-def _results(work: Sequence[Job], jobs: int | None) -> Iterator[FileResult]:
-    """The results in the order of the jobs, whoever makes them."""
-    workers = _workers(work, jobs)
-    if workers <= 1:
-        for job in work:
-            yield run_job(job)
-        return
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-
-    from tritonlint.collector import collect_rarely
-
-    with ProcessPoolExecutor(workers, initializer=collect_rarely) as pool:
-        futures = [pool.submit(run_job, job) for job in work]
-        for job, future in zip(work, futures, strict=True):
-            try:
-                yield future.result()
-            except BrokenProcessPool:  # a worker died (out of memory, killed): this process tries it
-                yield run_job(job)
-            except Exception as error:
-                message = f"internal error: {type(error).__name__}: {error}"
-                yield FileResult(job.path, problems=(FileProblem(job.path, message, True),))
-
-
-def _workers(work: Sequence[Job], jobs: int | None) -> int:
-    if jobs is not None:
-        return max(1, min(jobs, len(work)))
-    if len(work) < PARALLEL_FILES or sum(len(job.data) for job in work) < PARALLEL_BYTES:
-        return 1
-    return min(os.cpu_count() or 1, len(work), 16)

@@ -15,14 +15,14 @@ from typing import Any, TypeVar
 from tritonlint.compiler.asked import AskedMemo, asked_again, viewed
 from tritonlint.compiler.compiled import Compiled
 from tritonlint.compiler.target import Target
-from tritonlint.kernel.ir import Trace
+from tritonlint.kernel.ir import Block, Trace
 from tritonlint.source.sites import KernelSource, ModuleRef, Scope
 from tritonlint.span import Span
 
 Made = TypeVar("Made")
 TextOf = Callable[[Span], str]  # the text of a span of the linted file
 
-LIMIT = 300  # traces; the oldest go
+LIMIT = 60_000  # operations of all traces, some 400 bytes each; the oldest go
 _ANSWERS = 64  # of the compiler, for one trace
 
 
@@ -42,6 +42,7 @@ class _Entry:
     asked: Mapping[Any, Any]  # of the target
     trace: Trace
     keep: list[Any]
+    operations: int
     compiled: AskedMemo[Compiled] = field(default_factory=lambda: AskedMemo(_ANSWERS))
     derived: dict[Any, Any] = field(default_factory=dict)
 
@@ -53,7 +54,7 @@ class TraceStore:
         self._limit = limit
         self._entries: OrderedDict[Any, list[_Entry]] = OrderedDict()
         self._by_trace: dict[int, _Entry] = {}
-        self._count = 0
+        self._operations = 0
 
     def trace(
         self,
@@ -77,7 +78,12 @@ class TraceStore:
         with viewed(target) as view:
             trace = make(replace(kernel, scope=recorder.scope(kernel.scope)), view)
         if recorder.complete:
-            self._add(mark, _Entry(tuple(recorder.questions), view.answers, trace, keep))
+            self._add(
+                mark,
+                _Entry(
+                    tuple(recorder.questions), view.answers, trace, keep, _operations(trace.function.body)
+                ),
+            )
         return trace
 
     def compiled(
@@ -103,12 +109,16 @@ class TraceStore:
         self._entries.setdefault(mark, []).append(entry)
         self._entries.move_to_end(mark)
         self._by_trace[id(entry.trace)] = entry
-        self._count += 1
-        while self._count > self._limit:
+        self._operations += entry.operations
+        while self._operations > self._limit and len(self._entries) > 1:
             _, gone = self._entries.popitem(last=False)
-            self._count -= len(gone)
             for old in gone:
+                self._operations -= old.operations
                 self._by_trace.pop(id(old.trace), None)
+
+
+def _operations(block: Block) -> int:
+    return sum(1 + sum(map(_operations, op.blocks)) for op in block.ops)
 
 
 class _Recorder:

@@ -50,9 +50,10 @@ def _help(entry: Entry, error: CompileError) -> str | None:
 def _dots(context: Context) -> Iterator[Draft]:
     """Dots that pass the front end and fail in the back end."""
     for listed in all_entries(context):
+        fine: set[int] = set()
         for entry in listed:
             trace = entry.of.trace
-            if trace is None or trace.errors:
+            if trace is None or trace.errors or id(trace) in fine:
                 continue
             found = next(
                 (
@@ -63,6 +64,7 @@ def _dots(context: Context) -> Iterator[Draft]:
                 None,
             )
             if found is None:
+                fine.add(id(trace))
                 continue
             op, reason = found
             place = of_line(context, op.line, op.path) if op.line else entry.place

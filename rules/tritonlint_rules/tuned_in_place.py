@@ -15,7 +15,7 @@ from tritonlint_rules.support.drafts import Draft, findings
 from tritonlint_rules.support.memory import Update, updates
 from tritonlint_rules.support.places import of_line, of_tuning
 from tritonlint_rules.support.say import listed
-from tritonlint_rules.support.survey import entries, lower
+from tritonlint_rules.support.survey import entries, lower, tuner_of
 
 CODE, NAME = "TL306", "tuned-in-place"
 
@@ -27,7 +27,7 @@ def check(context: Context) -> Iterable[Finding]:
 def _drafts(context: Context) -> Iterator[Draft]:
     for gpu in context.gpus:
         plan = context.plan_on(gpu)
-        tuning = plan.tuning
+        tuning = tuner_of(plan)
         if tuning is None or len(tuning.configs) < 2:
             continue  # nothing is benchmarked
         both = [name for name in tuning.reset_to_zero if name in tuning.restore_value]
@@ -39,10 +39,12 @@ def _drafts(context: Context) -> Iterator[Draft]:
             continue
         found: dict[str, Update] = {}
         partial = False
+        seen: set[int] = set()
         for entry in entries(context, gpu):
             trace = entry.of.trace
-            if trace is None or trace.errors:
+            if trace is None or trace.errors or id(trace) in seen:
                 continue
+            seen.add(id(trace))
             partial = partial or bool(trace.gaps)
             for update in updates(trace.function):
                 found.setdefault(update.argument, update)

@@ -6,9 +6,17 @@ import json
 
 import pytest
 
+from tritonlint.arguments import arguments_of
+from tritonlint.compiler.compile import compiled
+from tritonlint.compiler.compiled import Compiled
+from tritonlint.compiler.options import Options
+from tritonlint.compiler.target import Target
+from tritonlint.kernel.trace import trace
 from tritonlint.source import parse_file, read, read_plans
+from tritonlint.source.families import SOURCES
 from tritonlint.source.reading import Reading
 from tritonlint.source.tuned import read_tuned
+from tritonlint.source.values import DType
 from tritonlint.span import Span
 
 from .reading import H100, known
@@ -100,3 +108,37 @@ def test_broken_files_are_a_problem(text: str) -> None:
 def test_an_unknown_device_gives_no_candidates() -> None:
     (plan,) = reading("E=8,N=64,device_name=Radeon_8060S_Graphics.json", {"1": ENTRY}).plans
     assert plan.candidates == () and plan.assumed == {}
+
+
+def _answers(group: str) -> list[Compiled]:
+    """What the compiler makes of some configs of both programs, with this for the size of a group."""
+    found: list[Compiled] = []
+    types = {
+        "a_ptr": "*bf16",
+        "b_ptr": "*bf16",
+        "c_ptr": "*bf16",
+        "a_scale_ptr": "*fp32",
+        "b_scale_ptr": "*fp32",
+    }
+    for name, text in SOURCES.values():
+        text = text.replace("8 * blocks_n", f"{group} * blocks_n").replace("* 8\n", f"* {group}\n")
+        module = parse_file(read("family.py", text.replace("first_m, 8)", f"first_m, {group})")))
+        (plan,) = read_plans(module, H100).plans
+        for size, warps in ((16, 4), (64, 4), (128, 8)):
+            constants = {
+                "GROUP_N": 128, "GROUP_K": 128, "QUANT": 0, "OUT": DType("bf16"), "TOP_K": 2,
+                "BLOCK_SIZE_M": size, "BLOCK_SIZE_N": 128, "BLOCK_SIZE_K": 64,
+            }  # fmt: skip
+            for arch in ("sm_80", "sm_90", "gfx942"):
+                arguments = arguments_of(
+                    plan.kernel, constants=constants, types=types, values={}, defaults={}
+                )
+                given = {**constants, **arguments.constants}
+                traced = trace(plan.kernel, arguments.specs, given, target=Target(arch), release=(3, 9))
+                assert traced.complete
+                found.append(compiled(traced, Options(num_warps=warps, num_stages=3), Target(arch), (3, 9)))
+    return found
+
+
+def test_in_which_order_programs_take_tiles_changes_nothing() -> None:
+    assert _answers("8") == _answers("1") == _answers("64")

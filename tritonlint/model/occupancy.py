@@ -11,6 +11,7 @@ barriers.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -126,11 +127,14 @@ def allocated_registers_per_warp(gpu: GpuProfile, registers: int) -> int:
 
 def registers_for_ctas(gpu: GpuProfile, warps: int, ctas: int) -> int:
     """The most registers per thread with which `ctas` programs of `warps` warps still fit; 0 if none."""
-    top = gpu.registers_per_thread_max
     count = _amd_registers if gpu.vendor == "amd" else _nvidia_registers
-    return next(
-        (regs for regs in range(top, 0, -1) if (fit := count(gpu, warps, regs)) is None or fit >= ctas), 0
-    )
+
+    def too_many(registers: int) -> bool:
+        fit = count(gpu, warps, registers)
+        return fit is not None and fit < ctas
+
+    # The more registers, the fewer programs.
+    return bisect.bisect_left(range(1, gpu.registers_per_thread_max + 1), True, key=too_many)
 
 
 def shared_bytes_for_ctas(gpu: GpuProfile, ctas: int) -> int:

@@ -2,7 +2,8 @@
 
 A tuned file holds configs, not code; what a config costs follows from the kernel that it is for. These programs do what
 the families' kernels do where it matters to the compiler: which tiles are loaded with which types and through which
-indirection, what is multiplied, and what is scaled inside the loop.
+indirection, what is multiplied, and what is scaled inside the loop. In which order programs take tiles (GROUP_SIZE_M)
+is not among that: it is arithmetic on one number, so that one size of group stands for all.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ def fused_moe(
     a_ptr, b_ptr, c_ptr, a_scale_ptr, b_scale_ptr, weight_ptr, token_ptr, expert_ptr, padded_ptr,
     N, K, EM, tokens, stride_am, stride_be, stride_bn, stride_cm, stride_asm, stride_bse, stride_bsk, stride_bsn,
     GROUP_N: tl.constexpr, GROUP_K: tl.constexpr, QUANT: tl.constexpr, OUT: tl.constexpr, TOP_K: tl.constexpr,
-    BLOCK_SIZE_M: tl.constexpr, BLOCK_SIZE_N: tl.constexpr, BLOCK_SIZE_K: tl.constexpr, GROUP_SIZE_M: tl.constexpr,
+    BLOCK_SIZE_M: tl.constexpr, BLOCK_SIZE_N: tl.constexpr, BLOCK_SIZE_K: tl.constexpr,
 ):
     pid = tl.program_id(axis=0)
     blocks_m = tl.cdiv(EM, BLOCK_SIZE_M)
     blocks_n = tl.cdiv(N, BLOCK_SIZE_N)
-    in_group = GROUP_SIZE_M * blocks_n
-    first_m = (pid // in_group) * GROUP_SIZE_M
-    group_m = min(blocks_m - first_m, GROUP_SIZE_M)
+    in_group = 8 * blocks_n
+    first_m = (pid // in_group) * 8
+    group_m = min(blocks_m - first_m, 8)
     pid_m = first_m + ((pid % in_group) % group_m)
     pid_n = (pid % in_group) // group_m
     padded = tl.load(padded_ptr)
@@ -102,14 +103,14 @@ import triton.language as tl
 def block_scaled_gemm(
     a_ptr, b_ptr, c_ptr, a_scale_ptr, b_scale_ptr, M, N, K, stride_am, stride_bn, stride_cm, stride_asm, stride_bsn,
     GROUP_N: tl.constexpr, GROUP_K: tl.constexpr, OUT: tl.constexpr,
-    BLOCK_SIZE_M: tl.constexpr, BLOCK_SIZE_N: tl.constexpr, BLOCK_SIZE_K: tl.constexpr, GROUP_SIZE_M: tl.constexpr,
+    BLOCK_SIZE_M: tl.constexpr, BLOCK_SIZE_N: tl.constexpr, BLOCK_SIZE_K: tl.constexpr,
 ):
     pid = tl.program_id(axis=0)
     blocks_m = tl.cdiv(M, BLOCK_SIZE_M)
     blocks_n = tl.cdiv(N, BLOCK_SIZE_N)
-    in_group = GROUP_SIZE_M * blocks_n
-    first_m = (pid // in_group) * GROUP_SIZE_M
-    group_m = min(blocks_m - first_m, GROUP_SIZE_M)
+    in_group = 8 * blocks_n
+    first_m = (pid // in_group) * 8
+    group_m = min(blocks_m - first_m, 8)
     pid_m = first_m + (pid % group_m)
     pid_n = (pid % in_group) // group_m
     rows = (pid_m * BLOCK_SIZE_M + tl.arange(0, BLOCK_SIZE_M)) % M

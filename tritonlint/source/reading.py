@@ -61,8 +61,8 @@ def read_plans(
         from tritonlint.source.tuned import read_tuned
         from tritonlint.source.tuned_plans import tuned_plans
 
-        tuned = read_tuned(module.file)
-        return Reading(tuned_plans(module, platform), tuned.problems if tuned is not None else ())
+        tuned = module.once("tuned", lambda module: read_tuned(module.file))
+        return Reading(tuned_plans(tuned, platform), tuned.problems) if tuned is not None else Reading(())
     if not module.statements or not _of_interest(module):
         return Reading(())
     with deep_recursion(), collection_paused():

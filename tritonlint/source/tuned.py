@@ -113,6 +113,12 @@ def is_tuned_name(path: str) -> bool:
     return path.endswith(".json") and bool(_fields(path).get("device_name"))
 
 
+def kind_of_name(path: str) -> tuple[str, ...]:
+    """What files of the same kernel, types and device have in common, as far as their names say."""
+    fields = _fields(path)
+    return _family(fields), *(fields.get(name, "") for name in ("dtype", "block_shape", "device_name"))
+
+
 def _fields(path: str) -> dict[str, str]:
     name = PurePath(path.replace("\\", "/")).name.removesuffix(".json")
     return {match["name"]: match["value"] for match in _FIELD.finditer(name)}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from tritonlint.source.families import SOURCES
-from tritonlint.source.module import Module, parse_file
+from tritonlint.source.module import parse_file
 from tritonlint.source.nodes import walk
+from tritonlint.source.shared_platform import question
 from tritonlint.source.sites import (
     AutotuneSite,
     Candidate,
@@ -17,24 +20,25 @@ from tritonlint.source.sites import (
     Platform,
 )
 from tritonlint.source.text import SourceFile
-from tritonlint.source.tuned import OPTIONS, Entry, TunedFile, read_tuned
+from tritonlint.source.tuned import OPTIONS, Entry, TunedFile
 from tritonlint.source.tuning_sites import default_stages
 from tritonlint.source.values import DType, Knowledge, Known
 from tritonlint.span import Span
 
-# Keywords of the families' launches that do not change what the compiler sees of this program.
-_HOST_ONLY = frozenset({"SPLIT_K", "USE_TMA"})
+# Keywords of the families' launches that do not change what the compiler makes of this program.
+_HOST_ONLY = frozenset({"GROUP_SIZE_M", "SPLIT_K", "USE_TMA"})
+_UNKNOWN = "import triton\n\n\n@triton.jit\ndef unknown():\n    pass\n"
 
 
-def tuned_plans(module: Module, platform: Platform) -> tuple[LaunchPlan, ...]:
+def tuned_plans(tuned: TunedFile, platform: Platform) -> tuple[LaunchPlan, ...]:
     """The plan of a tuned file: none where it holds no config."""
-    tuned = read_tuned(module.file)
-    if tuned is None or not tuned.entries:
+    if not tuned.entries:
         return ()
-    name, text = SOURCES.get(tuned.family, ("", "import triton\n\n\n@triton.jit\ndef unknown():\n    pass\n"))
-    kernel = _kernel(tuned, name, text, platform)
+    name, text = SOURCES.get(tuned.family, ("", _UNKNOWN))
+    kernel = replace(_kernel(name, text, platform.triton), path=tuned.path)
     names = {parameter.name for parameter in kernel.parameters}
-    configs = tuple(_config(entry, platform) for entry in tuned.entries)
+    stages = default_stages(platform.triton)
+    configs = tuple(_config(entry, stages) for entry in tuned.entries)
     span = Span(1, 1, 1, 1)
     site = AutotuneSite(span, configs, True, None, False, (), path=tuned.path, tuned_file=True)
     candidates: list[Candidate] = []
@@ -57,38 +61,47 @@ def _device(tuned: TunedFile) -> str | None:
     return resolve(tuned.device)
 
 
-def _kernel(tuned: TunedFile, name: str, text: str, platform: Platform) -> KernelSource:
+@lru_cache(maxsize=16)
+def _kernel(name: str, text: str, triton: tuple[int, int]) -> KernelSource:
+    """The kernel of a family's program, without a path. The programs ask nothing of the platform, so that all files and
+    GPUs share it."""
     from tritonlint.source.interpreter import Interpreter
     from tritonlint.source.kernel_sources import kernel_source
     from tritonlint.source.kernels import Kernel
 
-    module = parse_file(SourceFile(tuned.path, text))
+    module = parse_file(SourceFile("", text))
     for statement in module.statements:
         for node in walk(statement):
             # The program is not in the file: whatever is said of it stands at the file's start.
             if hasattr(node, "lineno"):
                 node.lineno = node.end_lineno = 1  # type: ignore[attr-defined]
                 node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
-    interp = Interpreter(module, platform)
+    interp = Interpreter(module, Platform("", triton))
     function = next(one for one in module.statements if isinstance(one, ast.FunctionDef))
-    made = kernel_source(interp, Kernel(name, function, interp.main, None))
-    return made
+    return kernel_source(interp, Kernel(name, function, interp.main, None))
 
 
-def _config(entry: Entry, platform: Platform) -> Config:
+def _config(entry: Entry, stages: int) -> Config:
+    """`stages`: where the entry names none."""
     values = {key: value for key, value in entry.values.items() if _is_plain(value)}
     kwargs = {key: value for key, value in values.items() if key not in OPTIONS}
     given = frozenset(key for key in values if key in OPTIONS)
     return Config(
         kwargs,
         values.get("num_warps", 4),
-        values.get("num_stages", default_stages(platform.triton)),
+        values.get("num_stages", stages),
         values.get("num_ctas", 1),
         values.get("maxnreg"),
         entry.span,
         {key: span for key, span in entry.value_spans.items() if key in values},
         given,
     )
+
+
+@question
+def _own_float8(platform: Platform) -> bool:
+    """Whether the target has an eight-bit format of its own."""
+    return platform.arch == "gfx942"
 
 
 def _is_plain(value: Any) -> bool:
@@ -105,8 +118,8 @@ def _candidate(
     if quant is None:
         return None
     mode, a_type, b_type = quant
-    if a_type.startswith("fp8") and platform.arch == "gfx942":
-        a_type = b_type = "fp8e4b8"  # this target's own eight-bit format
+    if a_type.startswith("fp8") and _own_float8(platform):
+        a_type = b_type = "fp8e4b8"
     block = tuned.block_shape if tuned.block_shape is not None and len(tuned.block_shape) == 2 else None
     constants: dict[str, Knowledge] = {
         "GROUP_N": Known(block[0] if block else 0),
@@ -114,7 +127,6 @@ def _candidate(
         "QUANT": Known(mode),
         "OUT": Known(DType("bf16")),
         "TOP_K": Known(2),
-        "GROUP_SIZE_M": Known(config.kwargs.get("GROUP_SIZE_M", 1)),
     }
     for size in sizes:
         constants[size] = Known(config.kwargs[size])

@@ -1,0 +1,39 @@
+"""Which files are linted together, and that it makes no difference to what is said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tritonlint.lint_jobs import Job, batches_of
+from tritonlint.lint_many import lint_paths
+from tritonlint.settings import Resolver, Settings
+from tritonlint.targets import choose
+
+ENTRY = {"BLOCK_SIZE_M": 64, "BLOCK_SIZE_N": 64, "BLOCK_SIZE_K": 64, "GROUP_SIZE_M": 8, "num_warps": 4}
+TOO_LARGE = ENTRY | {"BLOCK_SIZE_N": 256, "BLOCK_SIZE_K": 256, "num_stages": 5}
+A100, H100 = "device_name=NVIDIA_A100-SXM4-80GB", "device_name=NVIDIA_H100_80GB_HBM3,dtype=fp8_w8a8"
+
+
+def test_tuned_files_of_one_device_and_type_are_done_together() -> None:
+    targets = choose(Settings(), Path(), ("a100",), "3.9")
+    names = (f"E=8,N=1,{H100}.json", "a.py", f"E=8,N=1,{A100}.json", f"E=16,N=2,{H100}.json", "b.py")
+    jobs = [Job(name, Settings(), targets, "likely", b"") for name in names]
+    assert batches_of(jobs) == [(2,), (0, 3), (1,), (4,)]
+
+
+def test_results_come_in_the_order_of_the_files(tmp_path: Path) -> None:
+    for number, name in enumerate((H100, A100, H100, A100, H100)):
+        path = tmp_path / f"{number}" / f"E=8,N={number},{name}.json"
+        path.parent.mkdir()
+        path.write_text(json.dumps({"1": ENTRY, "2": TOO_LARGE}), encoding="utf-8")
+    one, two = (lint_paths([str(tmp_path)], Resolver(isolated=True), jobs=jobs) for jobs in (1, 2))
+    assert one.findings == two.findings
+    folders = [Path(finding.path).parent.name for finding in one.findings]
+    assert folders == sorted(folders) and len(set(folders)) == 5
+    alone = [
+        finding
+        for number in range(5)
+        for finding in lint_paths([str(tmp_path / str(number))], Resolver(isolated=True), jobs=1).findings
+    ]
+    assert alone == list(one.findings)
