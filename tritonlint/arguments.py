@@ -6,13 +6,12 @@ aligned to 16 bytes; integers are i32 and divisible by 16; the stride of the inn
 
 from __future__ import annotations
 
-import ast
 import fnmatch
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from tritonlint.kernel_uses import Uses, uses_of
 from tritonlint.source.sites import KernelSource, LaunchSite, Scope
@@ -40,22 +39,15 @@ class Arguments:
     values: Mapping[str, int]  # run-time integers that are known
 
 
+_uses: WeakKeyDictionary[Scope, Uses] = WeakKeyDictionary()  # tuned files share a kernel's scope
+
+
 def kernel_uses(kernel: KernelSource) -> Uses:
-    return _uses(_Program(kernel.node, kernel.scope, kernel))
-
-
-@dataclass(frozen=True, slots=True)
-class _Program:
-    """A kernel, whichever file it is said to be in: tuned files share theirs."""
-
-    node: ast.FunctionDef
-    scope: Scope
-    kernel: KernelSource = field(compare=False)
-
-
-@lru_cache(maxsize=64)  # what is in here keeps the trees of its file alive
-def _uses(program: _Program) -> Uses:
-    return uses_of(program.kernel)
+    """Kept for as long as the scope of the kernel is, of which every kernel has its own."""
+    found = _uses.get(kernel.scope)
+    if found is None:
+        found = _uses[kernel.scope] = uses_of(kernel)
+    return found
 
 
 def arguments_of(

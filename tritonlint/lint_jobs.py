@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from tritonlint.collector import between_files, collect_rarely
 from tritonlint.finding import Certainty
 from tritonlint.lint import FileProblem, FileResult, lint_source
 from tritonlint.settings import Settings
@@ -53,8 +54,6 @@ def lint_jobs(jobs: Sequence[Job], workers: int | None) -> Iterator[tuple[int, F
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
 
-    from tritonlint.collector import collect_rarely
-
     with ProcessPoolExecutor(min(count, len(batches)), initializer=collect_rarely) as pool:
         futures = {pool.submit(_run, [jobs[place] for place in batch]): batch for batch in batches}
         for future in as_completed(futures):
@@ -70,6 +69,7 @@ def lint_jobs(jobs: Sequence[Job], workers: int | None) -> Iterator[tuple[int, F
 
 def run_job(job: Job) -> FileResult:
     """Lints one file; whatever goes wrong is in the result."""
+    between_files()
     try:
         return lint_source(
             job.path,

@@ -120,7 +120,7 @@ def _answers(group: str) -> list[Compiled]:
         "a_scale_ptr": "*fp32",
         "b_scale_ptr": "*fp32",
     }
-    for name, text in SOURCES.values():
+    for _, text in SOURCES.values():
         text = text.replace("8 * blocks_n", f"{group} * blocks_n").replace("* 8\n", f"* {group}\n")
         module = parse_file(read("family.py", text.replace("first_m, 8)", f"first_m, {group})")))
         (plan,) = read_plans(module, H100).plans

@@ -125,7 +125,7 @@ class Project:
         return single if self.is_file(single) else None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _parse(path: str, modified: int, size: int) -> Module:
     """Parsed once for as long as the file on disk stays the same (hence the two last arguments)."""
     return parse_file(load(path), always=True)  # a helper module need not say "triton" to be of use here

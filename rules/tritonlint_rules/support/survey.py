@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+from weakref import WeakKeyDictionary
 
 from tritonlint.finding import CERTAINTIES, Certainty
 from tritonlint.rule import Context, EstimateOf
@@ -61,7 +62,18 @@ class Overrun:
 _BRANCHES, _CANDIDATES = 4, 32
 
 
+_listed: WeakKeyDictionary[Context, dict[str, list[Entry]]] = WeakKeyDictionary()
+
+
 def entries(context: Context, gpu: GpuProfile) -> list[Entry]:
+    """Kept for as long as the context is: each rule asks."""
+    listed = _listed.setdefault(context, {})
+    if gpu.name not in listed:
+        listed[gpu.name] = _entries(context, gpu)
+    return listed[gpu.name]
+
+
+def _entries(context: Context, gpu: GpuProfile) -> list[Entry]:
     plan = context.plan_on(gpu)
     estimates = context.estimates(gpu)
     few = len(estimates) <= _CANDIDATES
