@@ -11,6 +11,7 @@ from tritonlint.compiler.compile import compiled
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.releases import release
 from tritonlint.compiler.target import Target
+from tritonlint.kernel.ir import Trace
 from tritonlint.kernel.trace import ArgumentSpec, trace
 
 TARGETS = [
@@ -132,20 +133,22 @@ def test_configs_that_differ_in_stages_share_an_answer_only_where_it_is_the_same
     read = kernel(source, name)
     names = [a.arg for a in read.node.args.args if a.arg not in constants]
     specs = {one: ArgumentSpec("*fp16" if one.endswith("_ptr") else "i32", True) for one in names}
-    plain, made = compile_module._compiled, []
+    plain, made = compile_module._without_registers, []
 
     def counted(*given):
         made.append(given)
         return plain(*given)
 
-    monkeypatch.setattr(compile_module, "_compiled", counted)
+    monkeypatch.setattr(compile_module, "_without_registers", counted)
     for target in (Target("sm_80"), Target("sm_90"), Target("gfx942")):
         traced = trace(read, specs, constants, target=target, release=version)
         made.clear()
         options = [Options(num_stages=stages) for stages in range(6)]
         shared = [compiled(traced, one, target, release(*version)) for one in options]
         assert len(made) <= times
-        assert shared == [plain(traced, one, target, release(*version)) for one in options]
+        for one, answer in zip(options, shared, strict=True):
+            alone = trace(read, specs, constants, target=target, release=version)
+            assert answer == compiled(alone, one, target, release(*version))
 
 
 def test_targets_share_what_comes_before_tensor_cores(monkeypatch) -> None:
@@ -170,3 +173,29 @@ def test_targets_share_what_comes_before_tensor_cores(monkeypatch) -> None:
         for target, answer in zip(nvidia, shared, strict=True):
             alone = trace(read, specs, constants, target=target, release=(3, 9))
             assert answer == compiled(alone, Options(), target, (3, 9))
+
+
+def test_without_a_dot_all_newer_nvidia_targets_share_all_but_the_registers(monkeypatch) -> None:
+    """What a launch may have of registers, and how many it takes, stays each one's own."""
+    read = kernel(ADD, "add")
+    names = [a.arg for a in read.node.args.args if a.arg != "BLOCK"]
+    specs = {one: ArgumentSpec("*fp16" if one.endswith("_ptr") else "i32", True) for one in names}
+    plain, made = compile_module._without_registers, []
+
+    def counted(*given):
+        made.append(given)
+        return plain(*given)
+
+    monkeypatch.setattr(compile_module, "_without_registers", counted)
+    nvidia = [target for target in TARGETS if target.is_nvidia and target.capability >= 80]
+
+    def traced() -> Trace:
+        return trace(read, specs, {"BLOCK": 8192}, target=nvidia[0], release=(3, 9))
+
+    once = traced()
+    options = [Options(maxnreg=limit) for limit in (None, 32)]
+    shared = [(target, one, compiled(once, one, target, (3, 9))) for target in nvidia for one in options]
+    assert len(made) == 1
+    for target, one, answer in shared:
+        assert answer == compiled(traced(), one, target, (3, 9))
+    assert {answer.registers for _, _, answer in shared} > {32}

@@ -33,7 +33,7 @@ from tritonlint.compiler.pass_order import (
     pipeline_and_finish,
     pointer_facts,
 )
-from tritonlint.compiler.registers import estimate_registers
+from tritonlint.compiler.registers import Need, estimate_of, known_need
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.releases import release as release_row
 from tritonlint.compiler.scratch_of import scratch_by_op
@@ -68,9 +68,18 @@ class _First:
     graph: Graph | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Finished:
+    """The answer but for the registers, and what those are estimated from."""
+
+    trace: ir.Trace  # kept alive, since its id is the key
+    compiled: Compiled
+    need: Need | None
+
+
 _cleaned: AskedMemo[tuple[ir.Trace, Graph]] = AskedMemo(_KEPT)
 _prepared: AskedMemo[_Prepared] = AskedMemo(_KEPT)
-_finished: AskedMemo[tuple[ir.Trace, Compiled]] = AskedMemo(_KEPT)
+_finished: AskedMemo[_Finished] = AskedMemo(_KEPT)
 
 
 def compiled(
@@ -120,11 +129,19 @@ def _unknown(trace: ir.Trace, options: Options, reason: str) -> Compiled:
 def _finish(trace: ir.Trace, options: Options, target: Target, release: Release) -> Compiled:
     """The answer, made once for all numbers of stages that lead to the same one: without a pipelined loop most do."""
 
-    def make(view: Target, stages: int) -> tuple[ir.Trace, Compiled]:
-        return trace, _compiled(trace, replace(options, num_stages=stages), view, release)
+    def make(view: Target, stages: int) -> _Finished:
+        return _without_registers(trace, replace(options, num_stages=stages), view, release)
 
-    key = (*_key(trace, options, release), options.maxnreg)
-    return _finished.get_for(key, target, options.num_stages, make)[1]
+    made = _finished.get_for(_key(trace, options, release), target, options.num_stages, make)
+    estimate = estimate_of(made.need, options, target)
+    return replace(
+        made.compiled,
+        registers=estimate.registers,
+        registers_low=estimate.low,
+        registers_high=estimate.high,
+        spills=estimate.spills,
+        spilled_words=estimate.spilled_words,
+    )
 
 
 def _key(trace: ir.Trace, options: Options, release: Release) -> tuple[Hashable, ...]:
@@ -133,7 +150,7 @@ def _key(trace: ir.Trace, options: Options, release: Release) -> tuple[Hashable,
     return (id(trace), release.version, options.num_warps, options.num_ctas, extra)
 
 
-def _compiled(trace: ir.Trace, options: Options, target: Target, release: Release) -> Compiled:
+def _without_registers(trace: ir.Trace, options: Options, target: Target, release: Release) -> _Finished:
     function = trace.function
     front = _prepare(trace, options, target, release)
     reasons = front.reasons
@@ -154,8 +171,8 @@ def _compiled(trace: ir.Trace, options: Options, target: Target, release: Releas
     if columns:
         total = max(total, _TMEM_POINTER_BYTES)
     exact = not reasons
-    estimate = estimate_registers(graph, options, target, specialized=bool(specialized))
-    return Compiled(
+    need = known_need(graph, target, specialized=bool(specialized))
+    answer = Compiled(
         shared_bytes=total,
         shared_exact=exact,
         shared_lower_bound=total
@@ -167,10 +184,10 @@ def _compiled(trace: ir.Trace, options: Options, target: Target, release: Releas
         tensor_cores=best_tensor_cores(front.dots),
         dots=front.dots,
         loads=load_facts(function, report.loads, front.widths),
-        registers=estimate.registers,
-        registers_low=estimate.low,
-        registers_high=estimate.high,
-        spills=estimate.spills,
+        registers=None,
+        registers_low=None,
+        registers_high=None,
+        spills="no",
         pipelining_off=report.stopped_by,
         sections=sections_of(
             graph,
@@ -178,9 +195,9 @@ def _compiled(trace: ir.Trace, options: Options, target: Target, release: Releas
             front.widths,
             32 * options.num_warps,
         ),
-        spilled_words=estimate.spilled_words,
         reasons=reasons,
     )
+    return _Finished(trace, answer, need)
 
 
 def _place(buffers: list[Buffer], release: Release) -> int:

@@ -21,6 +21,7 @@ from tritonlint.compiler.graph import GOp, Graph
 from tritonlint.compiler.licm import hoist_invariants
 from tritonlint.compiler.optimize_tmem import optimize_tmem_layouts
 from tritonlint.compiler.options import Options
+from tritonlint.compiler.pipeline_loads import multiplies
 from tritonlint.compiler.prefetch import sink_prefetched_dots
 from tritonlint.compiler.reduce_duplication import reduce_data_duplication
 from tritonlint.compiler.releases import Release
@@ -95,15 +96,16 @@ def before_pipeliner(graph: Graph, target: Target, release: Release) -> None:
 
 def late_passes(graph: Graph, options: Options, target: Target, release: Release) -> None:
     """What follows the software pipeliner, up to the allocation of shared memory, in place."""
+    dots = multiplies(graph)
     settled = canonicalize(graph)
     if loop_aware_cse(graph) or not settled:
         canonicalize(graph)
     if release.prefetches_on == "everywhere" or (
-        release.prefetches_on == "ampere" and target.capability // 10 == 8
+        release.prefetches_on == "ampere" and dots and target.capability // 10 == 8
     ):
         sink_prefetched_dots(graph)
     optimize_dot_operands(graph, release)
-    if target.capability >= 100:
+    if dots and target.capability >= 100:
         optimize_tmem_layouts(graph, release)
     remove_conversions(graph, release)
     reduce_data_duplication(graph, target, release)

@@ -30,7 +30,7 @@ from tritonlint.compiler.licm import hoist_invariants
 from tritonlint.compiler.lower_mma import lower_mma
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.pipeline import PipelineReport, pipeline
-from tritonlint.compiler.pipeline_loads import Axis
+from tritonlint.compiler.pipeline_loads import Axis, multiplies
 from tritonlint.compiler.reduce_duplication import reduce_data_duplication
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.remove_conversions import remove_conversions
@@ -42,8 +42,8 @@ from tritonlint.compiler.to_ttgir import to_ttgir
 from tritonlint.compiler.trans_memory import transpose_in_memory
 
 
-def _has_tensor_memory(target: Target) -> bool:
-    return target.capability >= 100
+def _has_tensor_memory(graph: Graph, target: Target) -> bool:
+    return multiplies(graph) and target.capability >= 100
 
 
 def first_layouts(graph: Graph, options: Options, target: Target, release: Release) -> None:
@@ -69,7 +69,7 @@ def final_layouts(graph: Graph, options: Options, target: Target, release: Relea
     if release.pipeliner == "latencies" and target.capability >= 80:
         fuse_loops(graph)
     before_pipeliner(graph, target, release)
-    if _has_tensor_memory(target):
+    if _has_tensor_memory(graph, target):
         optimize_accumulator_init(graph)
         hoist_accumulators(graph, release)
         promote_left_operands(graph, release)
@@ -104,7 +104,7 @@ def pipeline_and_finish(
     report = PipelineReport()
     if target.capability >= 80:
         report = pipeline(graph, release, options.num_stages, axis)
-        if _has_tensor_memory(target) and release.hoists_accumulators_twice:
+        if _has_tensor_memory(graph, target) and release.hoists_accumulators_twice:
             hoist_accumulators(graph, release, after_pipelining=True)
     if release.lowers_tma_before_layouts:
         lower_descriptors(graph)
@@ -112,7 +112,7 @@ def pipeline_and_finish(
     if not release.lowers_tma_before_layouts:
         lower_descriptors(graph)
         canonicalize(graph)
-    if _has_tensor_memory(target):
+    if _has_tensor_memory(graph, target):
         lower_mma(graph)
     if release.transposes_in_memory:
         transpose_in_memory(graph)

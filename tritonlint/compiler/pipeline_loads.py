@@ -23,7 +23,7 @@ from tritonlint.compiler.encodings import (
     cta_of,
     shape_per_cta,
 )
-from tritonlint.compiler.graph import GOp, GValue
+from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.layout_properties import (
     contig_per_thread_of,
     order_for_memory,
@@ -64,6 +64,12 @@ class Axis(Protocol):
 
     def coalesced_layout(self, op: GOp) -> Blocked:
         """The layout in which a load would be coalesced best."""
+
+
+def multiplies(graph: Graph) -> bool:
+    """Whether there is a dot in any form. Where there is none, a pass that only concerns tensor cores need not ask what
+    the target has, so that more targets share the rest."""
+    return any(op.name in DOTS for op in graph.all_ops())
 
 
 def is_zero_constant(value: GValue) -> bool:

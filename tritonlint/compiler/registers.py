@@ -396,11 +396,26 @@ def estimate_registers(
 ) -> Estimate:
     """The estimate for a graph after all passes. With warp specialization the compiler gives out registers by
     group of warps, which is not modelled."""
+    return estimate_of(known_need(graph, target, specialized=specialized), options, target)
+
+
+def known_need(graph: Graph, target: Target, *, specialized: bool) -> Need | None:
+    """What the estimate is made from; None where there is none. Targets share it that differ only in the estimate."""
     if (target.is_nvidia and target.capability < 80) or specialized:
+        return None
+    try:
+        return need_of(graph)
+    except Exception:  # an estimate that fails must not take the exact answers with it
+        return None
+
+
+def estimate_of(need: Need | None, options: Options, target: Target) -> Estimate:
+    """The estimate on one target, with the launch's own limit of registers."""
+    if need is None:
         return UNKNOWN
     try:
-        return from_need(need_of(graph), options, target)
-    except Exception:  # an estimate that fails must not take the exact answers with it
+        return from_need(need, options, target)
+    except Exception:  # as above
         return UNKNOWN
 
 

@@ -46,7 +46,7 @@ def split_loops(
     loops: list[GOp], graph: Graph, target: Target, release: Release, num_stages: int
 ) -> list[GOp]:
     """Split the loops among warps, in place; those are left of which that is not modelled to the byte."""
-    if target.capability < 100:
+    if not loops or target.capability < 100:
         return loops
     left = [loop for loop in loops if not split_loop(loop, graph, release, num_stages)]
     widen_rings(left, target, num_stages)
