@@ -379,3 +379,24 @@ def packed_scales(a_desc, as_desc, b_desc, bs_desc, c_ptr, k_size, BM: tl.conste
     rows = row * BM + tl.arange(0, BM)
     columns = column * BN + tl.arange(0, BN)
     tl.store(c_ptr + rows[:, None] * 4096 + columns[None, :], acc.to(tl.float16))
+
+
+@triton.jit
+def numbered_pointers(a_ptrs, b_ptrs, c_ptrs, sizes, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Pointers that are loaded as numbers; hints inside of the loop tell of their alignment."""
+    lda = tl.load(sizes)
+    ldb = tl.load(sizes + 1)
+    rows = tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    inner = tl.arange(0, BK)
+    a = tl.load(a_ptrs).to(tl.pointer_type(tl.float16)) + rows[:, None] * lda + inner[None, :]
+    b = tl.load(b_ptrs).to(tl.pointer_type(tl.float16)) + inner[:, None] * ldb + columns[None, :]
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for _ in range(0, tl.load(sizes + 2), BK):
+        tl.multiple_of(a, [16, 16])
+        tl.multiple_of(b, [16, 16])
+        acc += tl.dot(tl.load(a), tl.load(b))
+        a += BK
+        b += BK * ldb
+    c = tl.load(c_ptrs).to(tl.pointer_type(tl.float16))
+    tl.store(c + rows[:, None] * BN + columns[None, :], acc.to(tl.float16))

@@ -337,3 +337,25 @@ def test_device_functions_may_be_looked_for_at_import_time() -> None:
     )
     assert found.complete
     assert "tt.extern_elementwise" in names(found)
+
+
+def test_hints_for_a_carried_value_hold_before_the_loop() -> None:
+    """The front end visits a body once with the values from before the loop, and leaves its hints there."""
+    found = traced(
+        """
+        @triton.jit
+        def kernel(a, o, K, B: tl.constexpr):
+            p = tl.load(a).to(tl.pointer_type(tl.float16)) + tl.arange(0, B)
+            total = tl.zeros((B,), tl.float32)
+            for k in range(K):
+                tl.multiple_of(p, 16)
+                total += tl.load(p)
+                p += B
+            tl.store(o + tl.arange(0, B), total)
+        """,
+        {"a": "*i64", "o": "*fp32", "K": "i32"},
+        {"B": 64},
+    )
+    loop = only(found, "scf.for")
+    first = next(op for op in walk(found.function.body) if op.results and op.results[0] is loop.operands[3])
+    assert (first.name, first.attrs.get("tt.divisibility")) == ("tt.addptr", (16,))

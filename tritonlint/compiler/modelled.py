@@ -49,8 +49,6 @@ def reasons_of(trace: ir.Trace, options: Options, target: Target, release: Relea
     made = {result: op for op in walk(trace.function.body) for result in op.results}
     has_dot = any(op.name in ("tt.dot", "tt.dot_scaled") for op in walk(trace.function.body))
     for op in walk(trace.function.body):
-        if has_dot and op.name == "tt.int_to_ptr":
-            found.append(f"line {op.line}: what is known of a pointer made from a number is not modelled")
         if has_dot and target.capability // 10 in (10, 11) and (op.attrs.get("loop_unroll_factor") or 1) > 1:
             found.append(
                 f"line {op.line}: products of unrolled loops on tensor memory are not modelled to the byte"

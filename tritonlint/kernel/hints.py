@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from tritonlint.kernel import dtypes as d
 from tritonlint.kernel import semantic as s
+from tritonlint.kernel.graph import Val
 from tritonlint.kernel.machine import Machine
 from tritonlint.kernel.values import Opaque, Refused, Tensor, Untraceable, known
 
@@ -21,17 +23,25 @@ def _hint(attribute: str) -> Any:
             return s.to_tensor(m, input)
         if any(not isinstance(v, int) for v in numbers):
             raise Refused("type", "the values of a hint must be integers")
-        _attach(m, input, attribute, tuple(numbers))
+        _attach(m, input.h, attribute, tuple(numbers))
         return input
 
     return function
 
 
-def _attach(m: Machine, x: Tensor, attribute: str, values: tuple[int, ...]) -> None:
+def hint_first_values(m: Machine, carried: Iterable[Val], first: Iterable[Val]) -> None:
+    """What a loop's body says of a carried value holds for the value before the loop too: the front end visits a
+    body once with that value, only to see what it carries, and hints stay where they were put."""
+    for value, before in zip(carried, first, strict=True):
+        for attribute, numbers in m.argument_hints.get(id(value), (value, {}))[1].items():
+            _attach(m, before, attribute, numbers)
+
+
+def _attach(m: Machine, value: Val, attribute: str, values: tuple[int, ...]) -> None:
     """Put the hint on the operation that makes the value."""
-    node = x.h.node
+    node = value.node
     if node is None:
-        m.argument_hints.setdefault(id(x.h), (x.h, {}))[1][attribute] = values
+        m.argument_hints.setdefault(id(value), (value, {}))[1][attribute] = values
         return
     if node.name == "arith.constant" or len(node.results) != 1:
         return

@@ -16,6 +16,7 @@ from tritonlint.kernel.analysis import assigned_names, contains_return, line_of,
 from tritonlint.kernel.carry import Slots, flatten, rebuild, same_kind
 from tritonlint.kernel.expressions import Expressions, describe, operate
 from tritonlint.kernel.graph import Region, Val
+from tritonlint.kernel.hints import hint_first_values
 from tritonlint.kernel.language import CONSTEXPR
 from tritonlint.kernel.loops import loop_attributes
 from tritonlint.kernel.machine import Machine
@@ -535,6 +536,7 @@ class Interpreter(Expressions):
             slots = kept
             m.rewind(mark)
         inits = initial(slots, before)
+        hint_first_values(m, region.args[1:], inits)
         b.region, outer = region, b.region
         b.emit("scf.yield", initial(slots, after), ())
         b.region = outer
@@ -674,6 +676,7 @@ class Interpreter(Expressions):
             slots = kept
             m.rewind(mark)
         inits = initial(slots, before)
+        hint_first_values(m, region.args, inits)
         outer = b.region
         b.region = condition
         b.emit("scf.condition", (test.h, *condition.args), ())
