@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -170,14 +171,22 @@ class FileWork:
         names = given if isinstance(given, (list, tuple)) else [given] if given else []
         found: list[GpuProfile] = []
         for name in names:
-            try:
+            with suppress(SettingsError):  # `assumption_problems` says so
                 found.append(named_gpu(str(name), self.targets.own))
-            except SettingsError as error:
-                span = plan.launch.span if plan.launch is not None else plan.kernel.span
-                problem = Problem("comment", str(error), self.path, span, plan.kernel.name)
-                if problem not in self._problems:
-                    self._problems.append(problem)
         return tuple(found)
+
+    @property
+    def assumption_problems(self) -> Sequence[Problem]:
+        """Assumptions in the file's comments that cannot be meant so."""
+        assumptions = self.module.comments.assumptions
+        if not assumptions:
+            return ()
+        from tritonlint.assumption_checks import assumption_problems
+
+        broken = any(problem.kind == "syntax" for problem in self.module.problems)
+        parameters = [one.name for context in self.contexts() for one in context.plan.kernel.parameters]
+        statements = None if broken else self.module.statements
+        return assumption_problems(assumptions, self.path, self.targets.own, statements, parameters)
 
     def stats(self) -> FileStats:
         contexts = self.contexts()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from tritonlint.jobs import Job, JobError, job_of
 from tritonlint.kernel.ir import Trace
 from tritonlint.launch_model import Launch, known_grid, known_options
 from tritonlint.settings import Resolver, SettingsError, near
+from tritonlint.source.notebook import in_cells
 from tritonlint.source.sites import Candidate, LaunchPlan
 from tritonlint.source.values import DType, Known
 from tritonlint.targets import Targets, choose
@@ -51,9 +53,14 @@ class Estimator:
             self._apart.add(job.file)
             self._works.clear()
             why, estimate = self._estimate(self._work(job, targets), targets, job)
+        cells = work.module.file.cells
         if estimate is None:
-            raise JobError("; ".join(why) or "the kernel cannot be traced")
-        return estimate
+            raise JobError(in_cells("; ".join(why) or "the kernel cannot be traced", cells))
+        return (
+            replace(estimate, steps=tuple(in_cells(step, cells) for step in estimate.steps))
+            if cells
+            else estimate
+        )
 
     def compile(self, job: Job) -> tuple[Launch, Trace, Compiled]:
         """A job's launch, its trace, and what the compiler makes of it. Raises JobError."""
@@ -223,6 +230,8 @@ def estimate_line(estimator: Estimator, line: str) -> dict[str, Any]:
     """One line of `estimate --batch`: a job as JSON in, its estimate or {"error": why} out. Never raises."""
     import json
 
+    if not line.strip():
+        return {"error": "an empty line is no job"}
     try:
         return estimator.estimate(job_of(json.loads(line))).to_json()
     except (JobError, SettingsError) as error:

@@ -270,6 +270,8 @@ def _without(holder: cst.List | cst.Tuple, index: int) -> cst.List | cst.Tuple |
     if index:
         before = elements[index - 1].comma
         assert isinstance(before, cst.Comma)
+        if after is not None and index == len(elements) and isinstance(holder, cst.List):
+            return _without_last(holder, elements, before)
         if after is not None:
             joined = _joined(before.whitespace_after, after)
             elements[index - 1] = elements[index - 1].with_changes(
@@ -293,6 +295,30 @@ def _without(holder: cst.List | cst.Tuple, index: int) -> cst.List | cst.Tuple |
         joined = _joined(holder.lbracket.whitespace_after, after)
         return holder.with_changes(elements=elements, lbracket=cst.LeftSquareBracket(joined))
     return holder.with_changes(elements=elements)
+
+
+def _without_last(holder: cst.List, elements: list[cst.BaseElement], before: cst.Comma) -> cst.List:
+    """The list without its last element, behind which a comma stood. The comma stays where the bracket has a line of its
+    own."""
+    import libcst as cst
+
+    end = holder.rbracket.whitespace_before
+    if not isinstance(end, cst.ParenthesizedWhitespace):
+        space = before.whitespace_after
+        if not isinstance(space, cst.ParenthesizedWhitespace):
+            elements[-1] = elements[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+            end = cst.SimpleWhitespace("")
+        else:
+            end = space
+            elements[-1] = elements[-1].with_changes(
+                comma=before.with_changes(whitespace_after=cst.SimpleWhitespace(""))
+            )
+    else:
+        elements[-1] = elements[-1].with_changes(
+            comma=before.with_changes(whitespace_after=cst.SimpleWhitespace(""))
+        )
+        end = _joined(before.whitespace_after, end)
+    return holder.with_changes(elements=elements, rbracket=cst.RightSquareBracket(end))
 
 
 def _joined(

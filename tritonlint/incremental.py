@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from tritonlint.assumption_checks import assumption_problems
 from tritonlint.context import FileWork, PlanContext, PlanKey, plan_key
 from tritonlint.finding import CERTAINTIES, Certainty, Finding
 from tritonlint.gpu.profile import GpuProfile
@@ -233,7 +234,7 @@ class _Now:
         read = ReadFile(
             file.path,
             self.source.text,
-            (*syntax, *self.comments.problems, *wrong),
+            (*syntax, *self.comments.problems, *wrong, *self._assumption_problems(plans)),
             self.comments.suppressions,
         )
         result = finished(read, findings, problems, file.settings, file.rules, file.known)
@@ -247,6 +248,22 @@ class _Now:
             targets=file.targets.described(),
         )
         return Linted(result, tuple(one.observed for one in judgements), self.pieces.real)
+
+    def _assumption_problems(self, plans: Sequence[_Plan]) -> list[Problem]:
+        return assumption_problems(
+            self.comments.assumptions,
+            self.file.path,
+            self.file.targets.own,
+            None
+            if self.problem is not None
+            else [statement for piece in self.pieces.pieces for statement in piece.statements],
+            [
+                parameter.name
+                for plan in plans
+                for one in plan.on.values()
+                for parameter in one.kernel.parameters
+            ],
+        )
 
     # --- plans
 

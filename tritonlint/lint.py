@@ -227,7 +227,8 @@ def _found(
         if found is None:
             return None
         findings += found
-    read = ReadFile(work.path, work.text, tuple(work.problems), tuple(work.suppressions))
+    wrong = (*work.problems, *work.assumption_problems)
+    read = ReadFile(work.path, work.text, wrong, tuple(work.suppressions))
     result = finished(read, findings, problems, work.settings, rules, known)
     return replace(result, stats=work.stats(), looked_at=work.looked_at)
 

@@ -9,10 +9,9 @@ from typing import Any
 from tritonlint.context import FileWork
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.rule import EstimateOf
-from tritonlint.settings import Settings
 from tritonlint.sites_report import plain, plain_value
+from tritonlint.source.notebook import cell_at
 from tritonlint.source.sites import Candidate, LaunchPlan
-from tritonlint.targets import Targets
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,8 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A config of a list, or a launch without one, on every GPU."""
+    """A config of a list, or a launch without one, on every GPU. `cell` is the number of the cell of a notebook, from 1,
+    that `line` counts in."""
 
     path: str
     line: int
@@ -54,22 +54,17 @@ class Row:
     config: Mapping[str, Any]
     cells: Mapping[str, Cell]
     triton: str
+    cell: int | None = None
 
     @property
     def fits_everywhere(self) -> bool:
         return all(cell.state == "fits" for cell in self.cells.values())
 
 
-def rows_of(
-    path: str,
-    data: bytes,
-    settings: Settings,
-    targets: Targets,
-    tell: Callable[[float], None] = lambda share: None,
-) -> list[Row]:
+def rows_of(work: FileWork, tell: Callable[[float], None] = lambda share: None) -> list[Row]:
     """The rows of one file, in its order. `tell` is given the share of the work that is done, from time to
     time."""
-    work = FileWork(path, data, settings, targets)
+    notebook = work.module.file.cells
     rows: dict[tuple[Any, ...], Row] = {}
     contexts = list(work.contexts())
     for number, context in enumerate(contexts):
@@ -86,7 +81,11 @@ def rows_of(
                 places[key] = (line, values)
         for key, cells in shown.items():
             line, values = places[key]
-            row = Row(path, line, context.plan.kernel.name, values, cells, targets.triton_name)
+            inside = cell_at(notebook, line)
+            cell, line = (None, line) if inside is None else (inside[0].index + 1, inside[1])
+            row = Row(
+                work.path, line, context.plan.kernel.name, values, cells, work.targets.triton_name, cell
+            )
             rows.setdefault((context.plan.kernel.span, *key), row)
     return list(rows.values())
 
@@ -119,6 +118,7 @@ def matrix_object(rows: Iterable[Row], gpus: Sequence[str], triton: Sequence[str
 def _row(row: Row) -> dict[str, Any]:
     return {
         "path": row.path,
+        **({} if row.cell is None else {"cell": row.cell}),
         "line": row.line,
         "kernel": row.kernel,
         "triton": row.triton,

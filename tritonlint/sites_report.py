@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tritonlint.context import FileWork
-from tritonlint.settings import Settings
+from tritonlint.finding import located
+from tritonlint.source.notebook import cell_at
 from tritonlint.source.sites import Config, LaunchPlan
+from tritonlint.source.text import Cell
 from tritonlint.source.values import Bounded, DType, Known, OneOf, Unknown
-from tritonlint.targets import Targets
 
 
-def site_objects(path: str, data: bytes, settings: Settings, targets: Targets) -> list[dict[str, Any]]:
-    """One object a site, in the order of the file: INTERFACE, `configs`. On the first GPU of the targets."""
-    work = FileWork(path, data, settings, targets)
+def sites_of(work: FileWork) -> list[dict[str, Any]]:
+    """One object a site, in the order of the file: INTERFACE, `configs`. On the first GPU of the targets. What stands in
+    a notebook has the number of its `cell` besides, and `line` counts in that."""
+    path, gpu = work.path, work.targets.gpus[0]
     sites: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for plan in work.plans_on(targets.gpus[0]).values():
+    for plan in work.plans_on(gpu).values():
         for key, site in _of_plan(path, plan):
             sites.setdefault(key, site)
-    return sorted(sites.values(), key=lambda site: (site["line"], site["kind"]))
+    found = sorted(sites.values(), key=lambda site: (site["line"], site["kind"]))
+    cells = work.module.file.cells
+    return [_in_cell(site, cells) if site["path"] == path else site for site in found] if cells else found
+
+
+def _in_cell(site: dict[str, Any], cells: Sequence[Cell]) -> dict[str, Any]:
+    """The site with its place in the cell, and its configs with theirs."""
+    placed = _placed(site, cells)
+    return {**placed, "configs": [_placed(config, cells) for config in site["configs"]]}
+
+
+def _placed(record: dict[str, Any], cells: Sequence[Cell]) -> dict[str, Any]:
+    found = cell_at(cells, record["line"])
+    if found is None:
+        return record
+    moved = {name: found[1] if name == "line" else value for name, value in record.items()}
+    return {**moved, "cell": found[0].index + 1}
 
 
 def _of_plan(path: str, plan: LaunchPlan) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
@@ -136,7 +154,8 @@ def text_lines(sites: Iterable[Mapping[str, Any]]) -> list[str]:
         known = f"{count} config{'s' if count != 1 else ''}" if site["kind"] != "launch" else "launch"
         state = "" if site["resolved"] else f"; not resolved: {site['reason'] or 'values are not known'}"
         either = "; of every branch of a condition" if site["alternatives"] else ""
-        lines.append(f"{site['path']}:{site['line']}: {site['kernel'] or '?'}: {known}{either}{state}")
+        place = located(site["path"], site.get("cell"))
+        lines.append(f"{place}:{site['line']}: {site['kernel'] or '?'}: {known}{either}{state}")
         if site["key"]:
             lines.append(f"  key: {', '.join(map(str, site['key']))}")
         if site["grid"]:
@@ -148,7 +167,8 @@ def text_lines(sites: Iterable[Mapping[str, Any]]) -> list[str]:
             if config["maxnreg"] is not None:
                 values["maxnreg"] = config["maxnreg"]
             shown = ", ".join(f"{name}={short(value)}" for name, value in values.items())
-            lines.append(f"  {config['line']}: {shown}")
+            where = f"cell {config['cell']}:" if "cell" in config else ""
+            lines.append(f"  {where}{config['line']}: {shown}")
     return lines
 
 

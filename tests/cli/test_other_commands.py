@@ -115,6 +115,7 @@ def test_a_batch_answers_in_order_and_never_stops(folder: Path, jobs: str) -> No
     lines = [
         json.dumps(good),
         "not json",
+        "",
         "[]",
         json.dumps({**good, "gpu": "h10"}),
         json.dumps({**good, "constants": {"BLOCK": 1000}}),
@@ -129,8 +130,8 @@ def test_a_batch_answers_in_order_and_never_stops(folder: Path, jobs: str) -> No
     done = tritonlint("estimate", "--batch", "jobs.jsonl", "--jobs", jobs, cwd=folder)
     answers = [json.loads(line) for line in done.out.splitlines()]
     assert done.status == 0 and len(answers) == len(lines)
-    assert ["error" in answer for answer in answers] == [False, *5 * [True], False, *4 * [True]]
-    assert answers[0]["threads"] == 128 and answers[6]["threads"] == 256
+    assert ["error" in answer for answer in answers] == [False, *6 * [True], False, *4 * [True]]
+    assert answers[0]["threads"] == 128 and answers[7]["threads"] == 256
     assert set(answers[0]) == FIELDS
 
 
@@ -179,6 +180,37 @@ def test_configs_lists_what_lists_and_launches_resolve_to(folder: Path) -> None:
         "num_warps": 8, "num_stages": 4, "num_ctas": 1, "maxnreg": None,
     }  # fmt: skip
     assert "BLOCK_N=256" in tritonlint("configs", ".", cwd=folder).out
+
+
+def test_places_in_a_notebook_name_the_cell(tmp_path: Path) -> None:
+    cells = [
+        "import triton\nimport triton.language as tl",
+        "@triton.autotune(\n    [triton.Config({'BLOCK': 64})], key=['n'])\n@triton.jit\n"
+        "def k(x, n, BLOCK: tl.constexpr):\n    tl.store(x + tl.arange(0, BLOCK), nowhere)",
+    ]
+    document = {
+        "cells": [{"cell_type": "code", "source": cell, "metadata": {}, "outputs": []} for cell in cells],
+        "metadata": {}, "nbformat": 4, "nbformat_minor": 5,
+    }  # fmt: skip
+    (tmp_path / "nb.ipynb").write_text(json.dumps(document), encoding="utf-8")
+    (site,) = tritonlint("configs", "nb.ipynb", "--output-format", "json", cwd=tmp_path).json["sites"]
+    assert (site["cell"], site["line"]) == (2, 4)
+    assert (site["configs"][0]["cell"], site["configs"][0]["line"]) == (2, 2)
+    text = tritonlint("configs", "nb.ipynb", cwd=tmp_path).out
+    assert text.startswith("nb.ipynb:cell 2:4: k: 1 config\n") and "\n  cell 2:2: BLOCK=64" in text
+    (row,) = tritonlint("matrix", "nb.ipynb", "--output-format", "json", cwd=tmp_path).json["rows"]
+    assert (row["cell"], row["line"]) == (2, 2)
+    steps = tritonlint("estimate", "nb.ipynb::k", "--gpu", "h100", "--set", "BLOCK=64", cwd=tmp_path).out
+    assert "not exact: cell 2, line 5: " in steps
+
+
+@pytest.mark.parametrize("command", ["configs", "matrix"])
+def test_a_file_that_does_not_parse_is_named_beside_the_rest(tmp_path: Path, command: str) -> None:
+    (tmp_path / "k.py").write_text(TUNED + "\n\ndef broken(:\n    pass\n", encoding="utf-8")
+    done = tritonlint(command, "k.py", cwd=tmp_path)
+    line = TUNED.count("\n") + 3
+    assert done.status == 2 and done.err.startswith(f"k.py:{line}:12: error: ") and done.err.count("\n") == 1
+    assert "gemm" in done.out
 
 
 def test_matrix_in_three_formats(folder: Path) -> None:

@@ -115,6 +115,19 @@ class TestRemoveElement:
         source = "K = ['a', 'b', 'c']\n"
         assert after(source, fixes.remove_element(source, span_of(source, gone))) == expected
 
+    @pytest.mark.parametrize(
+        ("source", "expected"),
+        [
+            ("['a', 'b',  ]", "['a']"),
+            ("['a', 'b',]", "['a']"),
+            ("[\n    'a',\n    'b',\n]", "[\n    'a',\n]"),
+            ("[\n    'a',  # one\n    'b',  # two\n]", "[\n    'a',  # one\n]"),
+            ("['a',  # one\n 'b', ]", "['a',  # one\n ]"),
+        ],
+    )
+    def test_the_last_one_with_a_comma_behind_it(self, source: str, expected: str) -> None:
+        assert after(source, fixes.remove_element(source, span_of(source, "'b'"))) == expected
+
     def test_a_list_of_one_becomes_empty(self) -> None:
         source = "K = ['a']\n"
         assert after(source, fixes.remove_element(source, span_of(source, "'a'"))) == "K = []\n"

@@ -348,8 +348,6 @@ def test_the_known_part_of_a_list_is_kept() -> None:
 
 
 def test_a_list_that_costs_too_much_says_so() -> None:
-    from .reading import reading
-
     code = """
     def get():
         found = []
@@ -363,8 +361,8 @@ def test_a_list_that_costs_too_much_says_so() -> None:
     def f(x, BLOCK: tl.constexpr):
         pass
     """
-    found = reading(code)
-    assert any("too many steps" in problem.message for problem in found.problems)
+    (plan,) = plans(code)
+    assert plan.tuning is not None and "too many steps" in (plan.tuning.reason or "")
 
 
 # -- tuners
@@ -520,3 +518,22 @@ def test_nothing_is_executed(tmp_path: Path) -> None:
     )
     (plan,) = plans(code, path=tmp_path / "pack" / "kernels.py")
     assert plan.tuning is not None and not plan.tuning.resolved
+
+
+@pytest.mark.parametrize(
+    ("configs", "reason"),
+    [
+        ("[triton.Config({'BLOCK': 1 // 0})]", "what stands there raises ZeroDivisionError: "),
+        ("[1 // 0]", "what stands there raises ZeroDivisionError: "),
+        ("FAILS", "the statement that binds FAILS raises ZeroDivisionError: "),
+        ("[triton.Config({'BLOCK': i}) for i in range(19_000)]", "they take too many steps to evaluate"),
+        ("LONG", "the statement that binds LONG takes too many steps to evaluate"),
+        ("[triton.Config({'BLOCK': 64})] * 10**8", "what stands there raises "),
+    ],
+)
+def test_a_list_that_cannot_be_built_is_there_with_the_reason(configs: str, reason: str) -> None:
+    code = "FAILS = [1 // 0]\nLONG = [triton.Config({'BLOCK': i}) for i in range(19_000)]\n"
+    (plan,) = plans(f"{code}\n@triton.autotune({configs}, key=['n'])" + KERNEL)
+    assert plan.tuning is not None
+    assert not plan.tuning.resolved and plan.tuning.key == ("n",)
+    assert plan.tuning.reason is not None and plan.tuning.reason.startswith(reason)

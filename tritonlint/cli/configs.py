@@ -20,13 +20,13 @@ from tritonlint.settings import SettingsError
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(paths: tuple[str, ...], gpu: str, triton: str | None, output_format: str) -> int:
     """Every autotune list and launch that was found, with the values it resolves to, or why it does not."""
-    from tritonlint.sites_report import site_objects, text_lines
+    from tritonlint.sites_report import sites_of, text_lines
 
     sites = []
     reader = Reader(paths)
     for file in reader:
         try:
-            sites += site_objects(file.path, file.data, file.settings, file.targets([gpu], triton))
+            sites += sites_of(reader.read(file, file.targets([gpu], triton)))
         except SettingsError:
             raise
         except Exception as error:

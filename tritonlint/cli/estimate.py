@@ -211,13 +211,13 @@ def _batch(path: str, jobs: int | None) -> int:
 
 
 def _lines(path: str) -> Iterator[str]:
-    """The lines of a file or of standard input, blank ones left out."""
+    """The lines of a file or of standard input."""
     if path == "-":
-        yield from (line for line in sys.stdin if line.strip())
+        yield from sys.stdin
         return
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            yield from (line for line in file if line.strip())
+            yield from file
     except OSError as error:
         raise CommandError(f"{path}: cannot be read: {error.strerror or error}") from None
 

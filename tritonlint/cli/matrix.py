@@ -83,7 +83,7 @@ def _rows(
                     progress.tell(int(SHARES * (before + share / len(wanted)) / total), SHARES)
 
                 try:
-                    rows += rows_of(file.path, file.data, file.settings, targets, tell)
+                    rows += rows_of(reader.read(file, targets), tell)
                 except Exception as error:
                     reader.internal(file.path, error)
     columns = list(dict.fromkeys([*names, *(name for row in rows for name in row.cells)]))

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tritonlint.finding import located
 from tritonlint.settings import Resolver, Settings
 
 if TYPE_CHECKING:
+    from tritonlint.context import FileWork
     from tritonlint.targets import Targets
 
 
@@ -39,6 +41,7 @@ class Reader:
         self._paths = paths
         self._resolver = resolver or Resolver()
         self.failed = False
+        self._read: set[str] = set()
 
     def __iter__(self) -> Iterator[File]:
         from tritonlint.discovery import discover
@@ -55,6 +58,21 @@ class Reader:
                 continue
             if relevant(path, data):
                 yield File(path, data, self._resolver.for_path(Path(path)), number, len(found.files))
+
+    def read(self, file: File, targets: Targets) -> FileWork:
+        """The file read for some targets. What does not parse is said; the rest of the file is there."""
+        from tritonlint.context import FileWork
+        from tritonlint.source.notebook import cell_at
+
+        work = FileWork(file.path, file.data, file.settings, targets)
+        if file.path not in self._read:
+            self._read.add(file.path)
+            for one in work.module.problems:
+                if one.kind in ("syntax", "unreadable"):
+                    place = cell_at(work.module.file.cells, one.span.line)
+                    cell, line = (None, one.span.line) if place is None else (place[0].index + 1, place[1])
+                    self.problem(f"{located(file.path, cell)}:{line}:{one.span.column}", one.message)
+        return work
 
     def problem(self, path: str, words: str) -> None:
         """Says what is wrong with a file, in one line."""

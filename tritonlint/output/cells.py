@@ -43,18 +43,31 @@ def in_cells(report: Report) -> Report:
 
 
 def _moved(finding: Finding, report: Report) -> Finding:
+    from tritonlint.source.notebook import in_cells as in_words
+
     cells = report.cells.get(finding.path, ())
     span, cell = _place(finding.span, cells)
     related = tuple(_related(note, report.cells.get(note.path, ())) for note in finding.related)
     fixes = tuple(
         Fix(fix.title, fix.safe, tuple(_edit(edit, cells) for edit in fix.edits)) for fix in finding.fixes
     )
-    return replace(finding, span=span, cell=cell, related=related, fixes=fixes)
+    return replace(
+        finding,
+        span=span,
+        cell=cell,
+        message=in_words(finding.message, cells),
+        help=in_words(finding.help, cells) if finding.help else finding.help,
+        assumptions=tuple(in_words(text, cells) for text in finding.assumptions),
+        related=related,
+        fixes=fixes,
+    )
 
 
 def _related(note: Related, cells: Sequence[Cell]) -> Related:
+    from tritonlint.source.notebook import in_cells as in_words
+
     span, cell = _place(note.span, cells)
-    return replace(note, span=span, cell=cell)
+    return replace(note, span=span, cell=cell, message=in_words(note.message, cells))
 
 
 def _edit(edit: Edit, cells: Sequence[Cell]) -> Edit:

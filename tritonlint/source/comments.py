@@ -147,7 +147,7 @@ def _assume(
             continue
         name, equals, value = text.partition("=")
         name, value = name.strip(), value.strip()
-        if not equals or not value or not _NAME.fullmatch(name):
+        if not equals or not value or value.startswith("=") or not _NAME.fullmatch(name):
             return Problem("comment", f"`assume` wants NAME=VALUE pairs, not `{text}`", path, span)
         at = column + start + len(part) - len(part.lstrip())
         values[name] = parse_value(value)

@@ -16,6 +16,7 @@ from tritonlint.source.objects import (
     Function,
     Instance,
     ModuleValue,
+    OutOfBudget,
     Raised,
 )
 
@@ -93,12 +94,19 @@ def decorated(interp: Interpreter, value: Any, node: ast.FunctionDef, frame: Fra
 
     frame.decorators = tuple(node.decorator_list)
     for decorator in reversed(node.decorator_list):
+        failed: Raised | OutOfBudget | None = None
         try:
             made = interp.evaluate(decorator, frame)
             result = call(interp, made, Arguments([value], {}, None))
-        except Raised:
+        except (Raised, OutOfBudget) as error:
             made = result = None
-        if isinstance(result, Kernel):
+            failed = error
+        tunes = isinstance(value, Kernel) and "autotune" in last_name(decorator)
+        if isinstance(failed, OutOfBudget) and not tunes:
+            raise failed
+        if failed is not None and tunes:
+            value = value.wrapped(_layer_that_fails(interp, decorator, frame))
+        elif isinstance(result, Kernel):
             value = result
         elif isinstance(value, Kernel):
             value = value.wrapped(_layer_of(interp, decorator, frame))
@@ -129,6 +137,15 @@ def _layer_of(interp: Interpreter, decorator: ast.expr, frame: Frame) -> Layer:
             arguments, nodes = found
             return Layer("autotune", decorator, frame.environment, arguments, nodes, text=text)
     return Layer("other", decorator, frame.environment, text=text)
+
+
+def _layer_that_fails(interp: Interpreter, decorator: ast.expr, frame: Frame) -> Layer:
+    """A tuner whose arguments raise or cost too much: there is one, with a list that nobody knows."""
+    from tritonlint.source.tuning import leniently
+
+    arguments, nodes = leniently(interp, decorator, frame)
+    text = frame.environment.module.source_of(decorator)
+    return Layer("autotune", decorator, frame.environment, arguments, nodes, text=text)
 
 
 def class_(interp: Interpreter, node: ast.ClassDef, frame: Frame) -> str:

@@ -108,6 +108,7 @@ class Environment:
         self._running: dict[int, Frame] = {}
         self._later: dict[str, Any] = {}
         self._exhausted: set[int] = set()  # statements that cost too much
+        self._failed: dict[int, str] = {}  # statements that bind nothing, and why
         self.asked: dict[int, set[tuple[str, str]]] = {}  # the names that a statement looked up
 
     def lookup(self, name: str) -> Any:
@@ -179,6 +180,11 @@ class Environment:
         if number in self._exhausted:
             raise OutOfBudget
 
+    def why_unbound(self, name: str) -> str | None:
+        """What came of the statements that bind a name, where they failed: "raises KeyError: 'a'"."""
+        numbers = self.index.get(name, ())
+        return next((self._failed[number] for number in numbers if number in self._failed), None)
+
     def values_of(self, name: str) -> list[Any]:
         """All values that evaluated statements bound to a name."""
         return list(self._values.get(name, {}).values())
@@ -207,9 +213,12 @@ class Environment:
             interpreter.watched = self.asked[number] = set()
         try:
             self._carry(statement, frame, number)
-            interpreter.run_top_level(statement, frame)
+            raised = interpreter.run_top_level(statement, frame)
+            if raised is not None:
+                self._failed[number] = f"raises {raised}"
         except OutOfBudget:
             self._exhausted.add(number)
+            self._failed[number] = "takes too many steps to evaluate"
         finally:
             self.now = outer_now
             interpreter.watched = outer_watched

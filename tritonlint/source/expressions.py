@@ -35,6 +35,9 @@ def constant(interp: Interpreter, node: ast.Constant, frame: Frame) -> Any:
 def name(interp: Interpreter, node: ast.Name, frame: Frame) -> Any:
     value = frame.lookup(node.id)
     if value is MISSING:
+        why = frame.environment.why_unbound(node.id)
+        if why is not None:
+            return interp.symbol(("name", node.id), f"the statement that binds {node.id} {why}")
         return calls.builtin(interp, node.id)
     return narrow(value, interp.path)
 

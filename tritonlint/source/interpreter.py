@@ -140,16 +140,17 @@ class Interpreter:
     def execute(self, body: Sequence[ast.stmt], frame: Frame) -> str:
         return statements.execute(self, body, frame)
 
-    def run_top_level(self, statement: ast.stmt, frame: Frame) -> None:
-        """One module-level statement. What raises, or costs too much, leaves its names unbound."""
+    def run_top_level(self, statement: ast.stmt, frame: Frame) -> Raised | None:
+        """One module-level statement. What raises, or costs too much, leaves its names unbound; what it raises."""
         saved = self.launches
         self.launches = None
         try:
             statements.execute(self, [statement], frame)
-        except Raised:
-            pass
+        except Raised as error:
+            return error
         finally:
             self.launches = saved
+        return None
 
     def under(self, conditions: Sequence[Guards]) -> Path:
         return extend(self.path, conditions)

@@ -15,6 +15,7 @@ from tritonlint.span import Span
 # `%magic`, `!command`, `?help`, `name?`, `name = %magic ...`, `name = !command ...`: IPython's own syntax.
 _MAGIC = re.compile(r"^(\s*)(?:[%!?].*|[\w.]+\?{1,2}\s*)$")
 _ASSIGNED_MAGIC = re.compile(r"^(\s*[A-Za-z_][\w, ]*=\s*)[%!](?!=).*$")
+_LINE = re.compile(r"\bline (\d+)\b")
 _CELL_MAGIC = re.compile(r"^\s*%%(\w+)")
 _PYTHON_CELLS = ("time", "timeit", "capture", "prun", "python", "python3", "py")
 
@@ -55,6 +56,16 @@ def cell_at(cells: Sequence[Cell], line: int) -> tuple[Cell, int] | None:
         if cell.first_line <= line <= cell.last_line:
             return cell, line - cell.first_line + 1
     return None
+
+
+def in_cells(text: str, cells: Sequence[Cell]) -> str:
+    """A text that names lines of the joined module, with the cells and the lines in these: "cell 2, line 3"."""
+
+    def named(match: re.Match[str]) -> str:
+        found = cell_at(cells, int(match[1]))
+        return match[0] if found is None else f"cell {found[0].index + 1}, line {found[1]}"
+
+    return _LINE.sub(named, text) if cells and "line " in text else text
 
 
 def _speaks_python(document: dict[str, Any]) -> bool:

@@ -17,6 +17,7 @@ from tritonlint.source.objects import (
     List,
     Maybe,
     Origin,
+    OutOfBudget,
     Raised,
 )
 
@@ -31,6 +32,8 @@ _AUTOTUNE_PARAMETERS = (
 _TUNER_PARAMETERS = ("fn", "arg_names", "configs", "key", "reset_to_zero", "restore_value", "pre_hook", "post_hook",
                      "prune_configs_by", "warmup", "rep", "use_cuda_graph", "do_bench", "cache_results")  # fmt: skip
 _CONFIG_PARAMETERS = ("kwargs", "num_warps", "num_stages", "num_ctas", "maxnreg", "pre_hook", "ir_override")
+
+_STEPS_LEFT = 200  # for the other arguments of a tuner, where one took too many
 
 
 def call(interp: Interpreter, name: str, arguments: Arguments, frame: Frame | None) -> Any:
@@ -236,6 +239,26 @@ def arguments_that_tune(
         or holds_configs(values["configs"])
     )
     return (values, nodes) if named_for_it else None
+
+
+def leniently(
+    interp: Interpreter, decorator: ast.expr, frame: Frame
+) -> tuple[dict[str, Any], dict[str, ast.AST]]:
+    """The arguments of `autotune(...)`; what raises or costs too much is unknown."""
+    nodes: dict[str, ast.AST] = {}
+    if isinstance(decorator, ast.Call):
+        nodes.update(zip(_AUTOTUNE_PARAMETERS, decorator.args, strict=False))
+        nodes.update({keyword.arg: keyword.value for keyword in decorator.keywords if keyword.arg})
+    values: dict[str, Any] = {}
+    for name, node in nodes.items():
+        try:
+            values[name] = interp.evaluate(node, frame)  # type: ignore[arg-type]
+        except Raised as error:
+            values[name] = interp.symbol(("raises", id(node)), f"what stands there raises {error}")
+        except OutOfBudget:
+            interp.steps = _STEPS_LEFT
+            values[name] = interp.symbol(("costs", id(node)), "they take too many steps to evaluate")
+    return values, nodes
 
 
 def holds_configs(value: Any) -> bool:

@@ -17,6 +17,7 @@ import pytest
 from tests.cache import missing
 from tests.cli.running import tritonlint
 from tests.samples import GEMM, targets
+from tritonlint.context import FileWork
 from tritonlint.estimate_record import TimePart
 from tritonlint.gpu.profile import find_gpu, list_profiles
 from tritonlint.matrix import Cell, Row, cell_text, rows_of
@@ -44,7 +45,7 @@ def gemm""",
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
     both = replace(targets("rtx3070"), gpus=(find_gpu("rtx3070"), find_gpu("h100")))
-    return rows_of("a </script><b>.py", TUNED.encode(), Settings(), both)
+    return rows_of(FileWork("a </script><b>.py", TUNED.encode(), Settings(), both))
 
 
 @pytest.fixture(scope="module")

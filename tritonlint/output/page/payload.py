@@ -44,6 +44,7 @@ def payload(rows: Sequence[Row], gpus: Sequence[str], triton: Sequence[str]) -> 
         {
             "kernel": kernels.setdefault((row.path, row.kernel), len(kernels)),
             "triton": row.triton,
+            "cell": row.cell,
             "line": row.line,
             "config": [[name, _plain(value)] for name, value in row.config.items()],
             "cells": [_cell(row.cells.get(name), strings) for name in gpus],

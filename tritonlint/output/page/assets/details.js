@@ -61,7 +61,7 @@ async function showDetails(panel, rowPlace, gpuPlace, data, specs) {
   const { name, path } = data.kernels[row.kernel];
   const head = element("h2", { id: "details-title", tabindex: "-1" }, `${name} on ${gpu.title || gpu.name}`);
   const config = element("p", { class: "config" }, row.config.map(parameterText).join(" "));
-  const place = element("p", { class: "note" }, `${path}:${row.line}, Triton ${row.triton}, ${gpu.name} (${gpu.arch || "not known"})`);
+  const place = element("p", { class: "note" }, `${path}${row.cell ? `:cell ${row.cell}` : ""}:${row.line}, Triton ${row.triton}, ${gpu.name} (${gpu.arch || "not known"})`);
   if (!cell) {
     panel.replaceChildren(head, config, place, element("p", {}, "Nothing is known of this config on this GPU."));
     return;
