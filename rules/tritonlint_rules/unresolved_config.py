@@ -161,7 +161,7 @@ RULE = Rule(
         samples.hit(_BLOCK_POINTER, "scale[(", "block pointers have been removed", severity="info"),
         samples.hit(
             _COMPUTED.replace("LIMIT", "1000"),
-            "def scale",
+            "configs=",
             severity="info",
             contains="too many steps",
             why="a list that no reader would work out either",
