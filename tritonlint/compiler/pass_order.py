@@ -72,7 +72,8 @@ def final_layouts(graph: Graph, options: Options, target: Target, release: Relea
     if _has_tensor_memory(graph, target):
         optimize_accumulator_init(graph)
         hoist_accumulators(graph, release)
-        promote_left_operands(graph, release)
+        if release.tcgen05_left_in_tmem:
+            promote_left_operands(graph, release)
     return choices
 
 

@@ -293,7 +293,8 @@ def mma_latencies(loop: GOp, latency: dict[GOp, int], release: Release) -> dict[
         if mma.name not in TCGEN05:
             continue
         state = _check_operands(mma, loop, release, lambda op: latency.get(op, 0) > 0)
-        if not (state.pipelineable or (state.known and not _reads_after(mma, loop))):
+        late_is_fine = release.tcgen05_waits_for_late and state.known and not _reads_after(mma, loop)
+        if not (state.pipelineable or late_is_fine):
             continue
         own[mma] = 1
         if not _needs_second_accumulator(mma, loop) or (

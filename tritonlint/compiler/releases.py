@@ -175,6 +175,8 @@ class Release:
     )
     tcgen05_checks_cycles: bool = False  # products that wait for each other are not pipelined
     tmem_forwards_before_hoisting: bool = False  # an accumulator that continues another one is that one
+    tcgen05_left_in_tmem: bool = True  # left operands that are computed go through tensor memory
+    tcgen05_waits_for_late: bool = True  # products whose operands are computed in the loop are pipelined
     tmem_operand_dense: bool = True  # left operands are packed in tensor memory
     tma_stores_in_while: bool = False  # staging tiles of descriptor stores also leave while loops
     peels_tcgen05_epilogue: bool = False  # the last iteration of a loop that waits for tcgen05 is peeled
@@ -285,6 +287,8 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 3, {
         "unmodelled": ("tcgen05", "transposed descriptor tiles"),
+        "tcgen05_left_in_tmem": False,
+        "tcgen05_waits_for_late": False,
         "operand_hoisting": "nvidia",
         "folds_float_conversions": True,
         "existing_values": "followed",
@@ -317,6 +321,8 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 4, {
         "unmodelled": (),
+        "tcgen05_left_in_tmem": True,
+        "tcgen05_waits_for_late": True,
         "operand_hoisting": "all",
         "warp_specialization": True,
         "operands_by_lanes": True,
