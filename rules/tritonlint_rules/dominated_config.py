@@ -100,14 +100,19 @@ def _beaten_by(entry: Entry, entries: list[Entry]) -> Entry | None:
         theirs = _numbers(other)
         if other is entry or any(a < b for a, b in zip(own, theirs, strict=True)):
             continue
-        if own[0] >= CLEAR * theirs[0] or own[3] > theirs[3]:
+        if _clearly_more(own[0], theirs[0]) or own[3] > theirs[3]:
             return other
     return None
 
 
+def _clearly_more(one: float, other: float) -> bool:
+    """A kernel that moves nothing is no measure (nor is one whose loop never runs)."""
+    return one >= CLEAR * other > 0
+
+
 def _worse(entry: Entry, by: Entry) -> str:
     one, other = entry.of.estimate, by.of.estimate
-    if one.bytes_tiled >= CLEAR * other.bytes_tiled:
+    if _clearly_more(one.bytes_tiled, other.bytes_tiled):
         return (
             f"moves {one.bytes_tiled / other.bytes_tiled:.1f}x the bytes, and is no better in anything else,"
         )
