@@ -7,7 +7,9 @@ file stands for itself.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -51,11 +53,19 @@ def lint_jobs(jobs: Sequence[Job], workers: int | None) -> Iterator[tuple[int, F
             for place in batch:
                 yield place, run_job(jobs[place])
         return
+    yield from _in_processes(jobs, batches, min(count, len(batches)))
+
+
+def _in_processes(
+    jobs: Sequence[Job], batches: Sequence[Batch], count: int
+) -> Iterator[tuple[int, FileResult]]:
+    """Whatever ends the run early (Ctrl-C, a reader that wants no more) ends the workers at once."""
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
 
-    with ProcessPoolExecutor(min(count, len(batches)), initializer=collect_rarely) as pool:
-        futures = {pool.submit(_run, [jobs[place] for place in batch]): batch for batch in batches}
+    pool = ProcessPoolExecutor(count, initializer=_begin_worker)
+    futures = {pool.submit(_run, [jobs[place] for place in batch]): batch for batch in batches}
+    try:
         for future in as_completed(futures):
             batch = futures[future]
             try:
@@ -65,6 +75,19 @@ def lint_jobs(jobs: Sequence[Job], workers: int | None) -> Iterator[tuple[int, F
             except Exception as error:
                 results = [_failed(jobs[place].path, error) for place in batch]
             yield from zip(batch, results, strict=True)
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in multiprocessing.active_children():
+            worker.terminate()
+        raise
+    pool.shutdown()
+
+
+def _begin_worker() -> None:
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # the process that was started answers Ctrl-C, for all of them
+    collect_rarely()
 
 
 def run_job(job: Job) -> FileResult:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -129,6 +130,34 @@ def test_watch_lints_again_when_a_file_changes(watched: tuple[Path, subprocess.P
     lines.until("no findings. 1 file read, 1 with Triton")  # so that the run before has ended, with status 0
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 0
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows sends Ctrl-C to a console, not to a process group"
+)
+def test_an_interrupt_ends_all_processes_and_writes_nothing(tmp_path: Path) -> None:
+    for number in range(120):
+        (tmp_path / f"f{number}.py").write_text(f"# {number}\n" + DUPLICATE * 40, encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tritonlint", "check", ".", "--jobs", "2", "--no-cache", "--output-file", "out.txt"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while process.poll() is None and len(children.read_text().split()) < 2:
+        time.sleep(0.01)
+    workers = children.read_text().split()
+    assert len(workers) >= 2
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert not (tmp_path / "out.txt").exists()
+    for _ in range(600):  # who looks after orphans may need a moment to see that they ended
+        if not any(Path(f"/proc/{one}").exists() for one in workers):
+            return
+        time.sleep(0.1)
+    pytest.fail("a worker outlived the run")
 
 
 def test_watch_without_its_library_is_one_line(tmp_path: Path) -> None:

@@ -400,3 +400,23 @@ def numbered_pointers(a_ptrs, b_ptrs, c_ptrs, sizes, BM: tl.constexpr, BN: tl.co
         b += BK * ldb
     c = tl.load(c_ptrs).to(tl.pointer_type(tl.float16))
     tl.store(c + rows[:, None] * BN + columns[None, :], acc.to(tl.float16))
+
+
+@triton.jit
+def summed_products(a_ptr, b_ptr, x_ptr, s_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """A product meets a loaded tile, and the sums of rows go on in one of their two encodings."""
+    rows = tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    k = tl.arange(0, BK)
+    at = rows[:, None] * n + columns[None, :]
+    a = tl.load(a_ptr + rows[:, None] * BK + k[None, :])
+    b = tl.load(b_ptr + k[:, None] * BN + columns[None, :])
+    scale = tl.load(s_ptr + rows).to(tl.float32)
+    acc = tl.dot(a, b) * tl.exp(scale)[:, None]
+    x = tl.load(x_ptr + at).to(tl.float32)
+    sums = tl.sum(acc * x, axis=1)
+    tl.atomic_add(s_ptr + n + rows, sums)
+    changes = -(sums * scale)
+    tl.atomic_add(s_ptr + 2 * n, tl.sum(changes))
+    tl.atomic_add(s_ptr + 3 * n + rows, changes)
+    tl.store(o_ptr + at, (acc * scale[:, None]).to(tl.float16))
