@@ -2,7 +2,8 @@
 
     python benchmarks/fit_timing.py collect benchmarks/data/h200.csv ROWS.pkl
     python benchmarks/fit_timing.py collect OTHER.csv OTHER.pkl --kernels OTHER_kernels.py
-    python benchmarks/fit_timing.py fit ROWS.pkl [--check OTHER.pkl] [--write tritonlint/model/timing.json]
+    python benchmarks/fit_timing.py fit ROWS.pkl,MORE.pkl [--hold-out REGEX] [--check OTHER.pkl]
+        [--write tritonlint/model/timing.json]
     python benchmarks/fit_timing.py check ROWS.pkl
 
 `collect` estimates each timed launch (timed_rows.py) and keeps what the time model reads of it, with the registers and
@@ -10,7 +11,8 @@ CTAs that were measured beside those that were estimated. `fit` needs numpy and 
 that an error of the register estimate does not bend the mechanisms, and reports with the estimated ones, as users get
 them. The loss is of logarithms: robust, fast launches weigh more, and four fifths of what a problem's launches are off
 together is forgiven, since ranking is what the model is for. The range is the 5% to 95% quantile of truth / prediction
-over launches that do not spill.
+over launches that do not spill. `--hold-out` leaves kinds, types or shapes out of the fit and says how well they are
+predicted.
 
 For each kernel and problem: Spearman's rank correlation, what the model's first choice loses against the best launch
 measured, and what the best of its first five loses.
@@ -24,6 +26,7 @@ import json
 import math
 import pathlib
 import pickle
+import re
 import sys
 from dataclasses import asdict, replace
 from typing import Any
@@ -46,7 +49,8 @@ BOUNDS = {
     "shared": (0.3, 1.0), "operands": (0.5, 1.5), "issue": (0.3, 4), "line": (0.3, 4),
     "l2_bytes_per_clock": (16, 64), "burst_bytes_per_clock": (10, 64), "dram": (0.6, 1.0), "barrier_cycles": (10, 60),
     "product_cycles": (10, 300), "l2_cycles": (400, 1500), "dram_cycles": (50, 2000), "dependent": (0.5, 8),
-    "spill": (0.2, 8), "program_cycles": (200, 6000), "launch_us": (1, 10), "clash": (0.05, 2),
+    "spill": (0.2, 8), "program_cycles": (200, 6000), "start_cycles": (10, 300),
+    "start_warp_cycles": (1, 60), "launch_us": (1, 10), "clash": (0.05, 2),
     "overlap": (1.2, 8), "norm_memory": (1.2, 12),
 }  # fmt: skip
 FORGIVEN = 0.8
@@ -162,6 +166,9 @@ def main() -> None:
     parser.add_argument("--kernels", default=str(HERE / "gpu_kernels.py"))
     parser.add_argument("--gpu", default="h200")
     parser.add_argument("--check")
+    parser.add_argument(
+        "--hold-out", help="launches of kernels, types or sizes that this matches are not fitted on"
+    )
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--write")
     given = parser.parse_args()
@@ -169,19 +176,30 @@ def main() -> None:
         collect(given.files[0], given.files[1], given.kernels, given.gpu)
         return
     gpu = find_gpu(given.gpu)
-    rows = pickle.loads(pathlib.Path(given.files[0]).read_bytes())
+    rows = read(given.files[0])
     c = model.constants()
+    apart = []
+    if given.hold_out:
+        apart = [row for row in rows if re.search(given.hold_out, row["group"])]
+        rows = [row for row in rows if not re.search(given.hold_out, row["group"])]
     if given.what == "fit":
         c = fit(rows, c, gpu, given.rounds)
         text = json.dumps({name: float(f"{value:.4g}") for name, value in asdict(c).items()}, indent=2) + "\n"
         print(text)
         if given.write:
             pathlib.Path(given.write).write_text(text)
-    for path in (given.files[0], *([given.check] if given.check else [])):
-        rows = pickle.loads(pathlib.Path(path).read_bytes())
-        for which in ("measured", "own"):
-            print(f"{path}, registers as {'measured' if which == 'measured' else 'estimated'}")
-            report(rows, gpu, c, which)
+    reported = {given.files[0]: rows, "held out": apart}
+    if given.check:
+        reported[given.check] = read(given.check)
+    for name, part in reported.items():
+        for which in ("measured", "own") if part else ():
+            print(f"{name}, registers as {'measured' if which == 'measured' else 'estimated'}")
+            report(part, gpu, c, which)
+
+
+def read(names: str) -> list[dict[str, Any]]:
+    """The rows of one or more files, with commas between."""
+    return [row for name in names.split(",") for row in pickle.loads(pathlib.Path(name).read_bytes())]
 
 
 if __name__ == "__main__":
