@@ -39,13 +39,19 @@ def _life(session: Session) -> None:
     @session.feature(lsp.INITIALIZED)
     def initialized(params: lsp.InitializedParams) -> None:
         sync.watch_files(session)
-        session.start(_fetch_configuration(session))
+        session.start(_begun(session))
         # Rules are loaded beside, for hover and completion.
         asyncio.get_running_loop().run_in_executor(None, registry)
 
     @session.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def configured(params: lsp.DidChangeConfigurationParams) -> None:
         session.start(_configured(session, params.settings))
+
+
+async def _begun(session: Session) -> None:
+    await _fetch_configuration(session)
+    for begin in session.on_begin:
+        begin()
 
 
 async def _configured(session: Session, settings: Any) -> None:
@@ -79,6 +85,7 @@ async def _fetch_configuration(session: Session) -> bool:
 def _workspace(session: Session) -> None:
     workspace = Workspace(session)
     session.on_end.append(workspace.stop)
+    session.on_close.append(workspace.closed)
     if session.pull:
 
         @session.feature(lsp.WORKSPACE_DIAGNOSTIC)
@@ -87,6 +94,8 @@ def _workspace(session: Session) -> None:
 
     else:
         session.on_refresh.append(lambda: session.start(workspace.push()))
+        session.on_begin.append(lambda: session.start(workspace.push()))
+        session.on_close.append(lambda _: session.start(workspace.push()))
 
 
 def _files(session: Session) -> None:

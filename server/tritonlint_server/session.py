@@ -54,6 +54,8 @@ class Session(LanguageServer):
         self.changes = 0  # counts what may have changed findings of files that are not open
         self._changed = asyncio.Event()
         self.on_end: list[Callable[[], None]] = []
+        self.on_begin: list[Callable[[], None]] = []  # once the client's settings are known
+        self.on_close: list[Callable[[str], None]] = []
         self.on_refresh: list[Callable[[], None]] = []
         self.exit_code: int | None = None
         self.stopped = asyncio.Event()
@@ -131,13 +133,22 @@ class Session(LanguageServer):
         while self.changes == changes:
             await self._changed.wait()
 
+    def closed(self, uri: str) -> None:
+        """A file is not open any more: it counts among those of the workspace again."""
+        for told in self.on_close:
+            told(uri)
+        self._count_change()
+
+    def _count_change(self) -> None:
+        self.changes += 1
+        self._changed.set()
+        self._changed = asyncio.Event()
+
     # --- telling the client
 
     def refresh(self) -> None:
         """Everything shown is to be asked for (or sent) again."""
-        self.changes += 1
-        self._changed.set()
-        self._changed = asyncio.Event()
+        self._count_change()
         workspace = self.client_capabilities.workspace
         if workspace is not None:
             if self.pull and workspace.diagnostics and workspace.diagnostics.refresh_support:

@@ -83,6 +83,7 @@ def _gone(session: Session, unit: Unit) -> None:
     session.documents.close(unit.uri)
     session.scheduler.closed(unit)
     session.clear([document.uri for document in unit.documents], told=not session.pulls(unit))
+    session.closed(unit.uri)
 
 
 def saved(session: Session, uri: str) -> None:

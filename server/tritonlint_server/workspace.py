@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import uuid
 from collections.abc import AsyncIterator
 from typing import Any
 
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
 
 from tritonlint_server.analysis_record import Analysis, Listed, Listing, Request
 from tritonlint_server.diagnostics import of_unit, result_id
@@ -24,6 +26,44 @@ Report = lsp.WorkspaceFullDocumentDiagnosticReport | lsp.WorkspaceUnchangedDocum
 _PART = 20  # files a partial result
 
 
+class Progress:
+    """What a scan says of itself: under the token of the request, else, where the client shows such a thing,
+    under one of the server's own (VS Code's client sends none). Scans that have nothing to lint say nothing."""
+
+    def __init__(self, session: Session, token: lsp.ProgressToken | None, total: int) -> None:
+        self._session = session
+        self._token = token
+        self._total = total
+        self._begun = False
+
+    async def begin(self) -> None:
+        """Once the first file is to be linted."""
+        if self._begun:
+            return
+        progress, window = self._session.work_done_progress, self._session.client_capabilities.window
+        if self._token is None and window is not None and window.work_done_progress:
+            token = f"tritonlint-{uuid.uuid4()}"
+            try:
+                await asyncio.wait_for(progress.create_async(token), timeout=10)
+            except (JsonRpcException, asyncio.TimeoutError):
+                pass
+            else:
+                self._token = token
+        self._begun = True
+        if self._token is not None:
+            progress.begin(self._token, lsp.WorkDoneProgressBegin("tritonlint", percentage=0))
+
+    def step(self, done: int, name: str) -> None:
+        if self._begun and self._token is not None:
+            share = 100 * done // self._total
+            step = lsp.WorkDoneProgressReport(message=name, percentage=share)
+            self._session.work_done_progress.report(self._token, step)
+
+    def end(self) -> None:
+        if self._begun and self._token is not None:
+            self._session.work_done_progress.end(self._token, lsp.WorkDoneProgressEnd())
+
+
 class Workspace:
     """The scan of one session. The worker is started by the first scan."""
 
@@ -31,6 +71,8 @@ class Workspace:
         self._session = session
         self._worker: Worker | None = None
         self._kept: dict[str, tuple[Any, str, list[lsp.Diagnostic]]] = {}  # path -> (state, id, items)
+        self._told: dict[str, str] = {}  # what a client that does not ask was sent: key -> id
+        self._pushing = self._due = False
 
     def stop(self) -> None:
         if self._worker is not None:
@@ -54,10 +96,32 @@ class Workspace:
             await self._session.changed_since(change)
 
     async def push(self) -> None:
-        """The same for a client that is sent its diagnostics."""
-        async for report in self._reports({}, None):
-            if isinstance(report, lsp.WorkspaceFullDocumentDiagnosticReport):
-                self._session.publish(report.uri, list(report.items))
+        """The same for a client that is sent its diagnostics: one scan at a time, and one more for all that
+        changed during it."""
+        self._due = True
+        if self._pushing:
+            return
+        self._pushing = True
+        try:
+            while self._due:
+                self._due = False
+                await self._push()
+        finally:
+            self._pushing = False
+
+    async def _push(self) -> None:
+        async for report in self._reports(dict(self._told), None):
+            if not isinstance(report, lsp.WorkspaceFullDocumentDiagnosticReport):
+                continue
+            if report.items:
+                self._told[key_of(report.uri)] = report.result_id or ""
+            else:
+                self._told.pop(key_of(report.uri), None)
+            self._session.publish(report.uri, list(report.items))
+
+    def closed(self, uri: str) -> None:
+        """A file that is not open any more is reported by the scan again."""
+        self._told.pop(key_of(uri), None)
 
     def _send(self, token: lsp.ProgressToken, reports: list[Report]) -> None:
         value = lsp.WorkspaceDiagnosticReportPartialResult(items=reports)
@@ -67,9 +131,16 @@ class Workspace:
         self, before: dict[str, str], token: lsp.ProgressToken | None
     ) -> AsyncIterator[Report]:
         listed = await self._list()
-        progress = self._session.work_done_progress
-        if token is not None:
-            progress.begin(token, lsp.WorkDoneProgressBegin("tritonlint", percentage=0))
+        progress = Progress(self._session, token, len(listed.paths))
+        try:
+            async for report in self._each(listed, before, progress):
+                yield report
+        finally:  # also when the client calls the request off
+            progress.end()
+
+    async def _each(
+        self, listed: Listed, before: dict[str, str], progress: Progress
+    ) -> AsyncIterator[Report]:
         known = set(before)
         for number, path in enumerate(listed.paths):
             uri = uri_of(path)
@@ -79,11 +150,8 @@ class Workspace:
                 if path.endswith(".ipynb") and before.get(key):  # its cells are told on their own
                     yield lsp.WorkspaceFullDocumentDiagnosticReport(uri, [], kind="full", result_id="")
                 continue  # asked for on its own
-            result, items = await self._file(path)
-            if token is not None:
-                share = 100 * (number + 1) // len(listed.paths)
-                step = lsp.WorkDoneProgressReport(message=os.path.basename(path), percentage=share)
-                progress.report(token, step)
+            result, items = await self._file(path, progress)
+            progress.step(number + 1, os.path.basename(path))
             if before.get(key) == result:
                 yield lsp.WorkspaceUnchangedDocumentDiagnosticReport(uri, result_id=result, kind="unchanged")
             elif items or key in before:
@@ -91,8 +159,6 @@ class Workspace:
         for key in known:  # gone, or nothing to read any more
             if self._session.documents.unit(key) is None:
                 yield lsp.WorkspaceFullDocumentDiagnosticReport(key, [], kind="full")
-        if token is not None:
-            progress.end(token, lsp.WorkDoneProgressEnd())
 
     async def _list(self) -> Listed:
         folders = self._session.workspace.folders.values()
@@ -110,7 +176,7 @@ class Workspace:
             )
         return found
 
-    async def _file(self, path: str) -> tuple[str, list[lsp.Diagnostic]]:
+    async def _file(self, path: str, progress: Progress) -> tuple[str, list[lsp.Diagnostic]]:
         """The diagnostics of a file as it is on disk, made again when it, its settings or the target
         changed."""
         session = self._session
@@ -127,6 +193,7 @@ class Workspace:
                 path, None, (settings, epoch), configuration.gpus or None, configuration.triton,
                 configuration.overrides, configuration.certainty,
             )  # fmt: skip
+            await progress.begin()
             try:
                 analysis: Analysis = await self._started().submit(request).future
             except WorkerGone:
