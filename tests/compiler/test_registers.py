@@ -16,6 +16,8 @@ from tritonlint.compiler.registers import (
     from_need,
     need_of,
     register_limit,
+    squeezed,
+    surely_spills,
 )
 from tritonlint.compiler.target import Target
 from tritonlint.kernel.ir import Type
@@ -92,9 +94,25 @@ def test_elements_that_only_pass_are_not_held() -> None:
 
 
 def test_a_row_over_the_limit_spills_for_certain() -> None:
-    """256 words have to be live at the sum, and a thread has 255 registers."""
+    """256 words of one value have to be live at the sum, and a thread has 255 registers."""
     estimate = estimate_registers(row_kernel(256, reduced=True), Options(num_warps=1), SM_80)
     assert (estimate.registers, estimate.spills) == (255, "certain")
+
+
+def test_several_values_little_over_the_limit_are_not_certain_to_spill() -> None:
+    """A matrix times a vector, 128 sums and 128 elements a thread: 254 registers, no spill (3.6, sm_120)."""
+    need = dataclasses.replace(GEMM, family="none", held=256, surely_held=256, accumulator=0)
+    assert not surely_spills(need, SM_80, 255)
+    assert surely_spills(dataclasses.replace(need, surely_held=340), SM_80, 255)
+    assert surely_spills(dataclasses.replace(need, whole=256), SM_80, 255)
+
+
+def test_the_assembler_takes_a_step_for_one_more_block() -> None:
+    """65,536 registers for 10 blocks of 128 threads are 48 a thread: who wants 50 gets 48, who wants 45 keeps 45."""
+    options = Options(num_warps=4)
+    assert [squeezed(wanted, options, 0.1) for wanted in (45.0, 48.0, 50.0, 53.0)] == [45.0, 48.0, 48.0, 53.0]
+    assert squeezed(50.0, options, 0.0) == 50.0
+    assert squeezed(300.0, options, 0.1) == 300.0
 
 
 @pytest.mark.parametrize("per_thread", [4, 16, 64])
