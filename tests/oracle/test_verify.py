@@ -113,6 +113,13 @@ KERNELS = {
         "rejected",
         "no_such_method",
     ),
+    "assembly.py": (
+        "    x = tl.load(x_ptr + tl.arange(0, BLOCK))\n"
+        "    x = tl.inline_asm_elementwise('nosuch.b32 $0, $1;', '=r,r', [x], tl.float32, is_pure=True, pack=1)\n"
+        "    tl.store(x_ptr + tl.arange(0, BLOCK), x)\n",
+        "assembly",
+        "'nosuch'",
+    ),
     "slow.py": ("    spin()\n    tl.store(x_ptr, n)\n", "time", "no answer in 20 s"),
     "dies.py": ("    die()\n    tl.store(x_ptr, n)\n", "crashed", "the compiler died (signal 6)"),
     "grows.py": ("    grow()\n    tl.store(x_ptr, n)\n", "memory", "more than 512 MB"),

@@ -46,9 +46,16 @@ def test_what_differs(
     assert [(one.what, one.claimed) for one in found] == expected
 
 
-def row(answer: Answer | None, estimate: dict[str, Any] | None = ESTIMATE, refused: bool = False) -> Row:
+def row(
+    answer: Answer | None,
+    estimate: dict[str, Any] | None = ESTIMATE,
+    refused: bool = False,
+    assembly: bool = False,
+) -> Row:
     (one,) = asked(SOURCE)
-    return row_of(one, {"estimate": estimate, "why": ["line 3: no"], "refused": refused}, answer)
+    return row_of(
+        one, {"estimate": estimate, "why": ["line 3: no"], "refused": refused, "assembly": assembly}, answer
+    )
 
 
 def test_states() -> None:
@@ -65,6 +72,20 @@ def test_states() -> None:
         failed = row(Answer(key, kind, "why"))
         assert (failed.state, failed.reason, failed.compiled) == ("failed", "why", None)
     assert row(None).state == "incomplete"
+
+
+def test_nothing_claims_that_written_assembly_assembles() -> None:
+    (one,) = asked(SOURCE)
+    assert one.job is not None
+    words = "ptxas /tmp/x.ptx, line 30; error   : Not a name of any known instruction: 'nosuch'"
+    for error in (f"PTXASError: PTXAS error: {words}", f"RuntimeError: {words}"):
+        answer = Answer(one.job.key, "rejected", error)
+        found = row(answer, assembly=True)
+        assert (found.state, found.kind, found.reason) == ("failed", "assembly", error)
+        assert found.differences == ()
+        assert row(answer).state == "wrong"  # Triton's own code must assemble
+    other = Answer(one.job.key, "rejected", "CompilationError: no")
+    assert row(other, assembly=True).state == "wrong"
 
 
 def test_a_row_as_json_names_what_was_assumed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,6 +17,8 @@ State = Literal["wrong", "off", "failed", "refused", "incomplete", "equal"]
 # not compiled, for a reason that says nothing of the estimate; "refused": by the compiler, as was said; "incomplete":
 # a value is not known.
 STATES: tuple[State, ...] = ("wrong", "off", "failed", "refused", "equal", "incomplete")
+
+_ASSEMBLER = re.compile("ptxas", re.IGNORECASE)  # PTXASError; older releases have only the words of ptxas
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,8 @@ class Row:
 
 
 def row_of(asked: Asked, estimated: Mapping[str, Any] | None, answer: Answer | None) -> Row:
-    """`estimated` is {"estimate": JSON | None, "why": [...], "refused": bool}."""
+    """`estimated` is {"estimate": JSON | None, "why": [...], "refused": bool, "assembly": bool}. No estimate claims
+    that assembly which the user wrote assembles: such a row is "failed", of the kind "assembly"."""
     estimate = estimated["estimate"] if estimated else None
     compiled: dict[str, Any] | None = None
     differences: list[Difference] = []
@@ -94,6 +98,8 @@ def row_of(asked: Asked, estimated: Mapping[str, Any] | None, answer: Answer | N
             elif estimate is not None:
                 differences = compare(estimate, compiled)
             state = _state(differences)
+        elif kind == "rejected" and estimated and estimated["assembly"] and _ASSEMBLER.search(reason):
+            state, kind = "failed", "assembly"
         elif answer.kind in ("rejected", "refused"):
             state = "refused" if refused else "wrong" if estimate is not None else "failed"
             if state == "wrong":

@@ -12,6 +12,7 @@ from typing import Any
 from tritonlint.context import FileWork
 from tritonlint.discovery import discover
 from tritonlint.gpu.profile import GpuProfile
+from tritonlint.kernel.ir import Block
 from tritonlint.lint import relevant
 from tritonlint.result_cache import code_digest
 from tritonlint.settings import Resolver, Settings, with_overrides
@@ -230,6 +231,18 @@ class _Estimates:
             estimate = of.estimate.to_json() if of.estimate is not None else None
             if estimate is not None:
                 estimate["steps"] = []
-            found = {"estimate": estimate, "why": list(of.unknown), "refused": refused}
+            assembly = of.trace is not None and holds_assembly(of.trace.function.body)
+            found = {
+                "estimate": estimate, "why": list(of.unknown), "refused": refused, "assembly": assembly
+            }  # fmt: skip
             self._store.put("estimated", key, found)
         return found
+
+
+def holds_assembly(block: Block) -> bool:
+    """Whether the user's own inline assembly is left in it; that of Triton's library has no constraints here."""
+    return any(
+        (op.name == "tt.elementwise_inline_asm" and "constraints" in op.attrs)
+        or any(holds_assembly(inner) for inner in op.blocks)
+        for op in block.ops
+    )
