@@ -63,7 +63,8 @@ def test_an_unknown_gpu_in_a_comment_is_said_and_the_targets_hold() -> None:
     work = FileWork("k.py", source, Settings(), targets("t4"))
     (found,) = work.contexts()
     assert [gpu.name for gpu in found.gpus] == ["t4"]
-    assert any("unknown GPU 'h10'" in problem.message for problem in work.problems)
+    (problem,) = work.assumption_problems
+    assert "unknown GPU 'h10'" in problem.message
 
 
 def test_a_constant_that_nobody_gives_leaves_no_estimate_but_a_reason() -> None:
