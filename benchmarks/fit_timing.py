@@ -49,8 +49,7 @@ BOUNDS = {
     "shared": (0.3, 1.0), "operands": (0.5, 1.5), "issue": (0.3, 4), "line": (0.3, 4),
     "l2_bytes_per_clock": (16, 64), "burst_bytes_per_clock": (10, 64), "dram": (0.6, 1.0), "barrier_cycles": (10, 60),
     "product_cycles": (10, 300), "l2_cycles": (400, 1500), "dram_cycles": (50, 2000), "dependent": (0.5, 8),
-    "spill": (0.2, 8), "program_cycles": (200, 6000), "start_cycles": (10, 300),
-    "start_warp_cycles": (1, 60), "launch_us": (1, 10), "clash": (0.05, 2),
+    "spill": (0.2, 8), "program_cycles": (200, 6000), "launch_us": (1, 10), "clash": (0.05, 2),
     "overlap": (1.2, 8), "norm_memory": (1.2, 12),
 }  # fmt: skip
 FORGIVEN = 0.8

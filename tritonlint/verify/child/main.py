@@ -121,6 +121,9 @@ def _module(request: Mapping[str, Any], descriptor: int) -> None:
         write_line(descriptor, {"failed": _why_not(failure.errors)})
         sys.stderr.flush()
         return
+    except BaseException as error:  # the stand-ins themselves, with a Triton that is laid out otherwise
+        write_line(descriptor, {"failed": f"the module cannot be imported: {_described(error)}"})
+        return
     write_line(descriptor, {"imported": True})
     for job in request["jobs"]:
         began = time.monotonic()
@@ -134,10 +137,9 @@ def _why_not(errors: Sequence[BaseException]) -> str:
     first, last = errors[0], errors[-1]
     if isinstance(first, SystemExit):
         return f"importing the module calls exit (status {_status(first)})"
-    text = f"the module cannot be imported: {_described(first)}"
-    if last is first or _described(last) == _described(first):
-        return text
-    return f"{text}; without the `__init__` of its package: {_described(last)}"
+    said, said_last = _described(first), _described(last)
+    text = f"the module cannot be imported: {said}"
+    return text if said_last == said else f"{text}; without the `__init__` of its package: {said_last}"
 
 
 def _status(stop: SystemExit) -> object:
