@@ -1,4 +1,4 @@
-"""Registers and stack of the launches of register_jobs.py, as the Triton in hand compiles them; no GPU is needed.
+"""Registers and spills of the launches of register_jobs.py, as the Triton in hand compiles them; no GPU is needed.
 
     python benchmarks/register_jobs.py > jobs.jsonl
     python benchmarks/compile_registers.py jobs.jsonl 80 90 100 120 > rows.jsonl
@@ -9,10 +9,7 @@ The rows are what `fit_registers.py collect` takes. A launch that does not compi
 from __future__ import annotations
 
 import json
-import re
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +18,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-TOOLS = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
+from tritonlint.facts.cubin import read_cubin
 
 
 def compiled(job: dict[str, Any], capability: int) -> dict[str, Any]:
@@ -35,14 +32,8 @@ def compiled(job: dict[str, Any], capability: int) -> dict[str, Any]:
         target=GPUTarget("cuda", capability, 32),
         options={"num_warps": job["num_warps"], "num_stages": job["num_stages"]},
     )
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(kernel.asm["cubin"])
-        file.flush()
-        command = [str(TOOLS / "cuobjdump"), "-res-usage", file.name]
-        text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found = re.search(r"REG:(\d+) STACK:(\d+)", text)
-    assert found is not None, text
-    return {"regs": int(found[1]), "spill": int(found[2]), "shared": kernel.metadata.shared}
+    code = read_cubin(kernel.asm["cubin"])
+    return {"regs": code.registers, "spill": code.spills, "shared": kernel.metadata.shared}
 
 
 def main() -> None:

@@ -84,9 +84,8 @@ def _in_processes(
 
 
 def _begin_worker() -> None:
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # the process that was started answers Ctrl-C, for all of them
+    # The process that was started answers Ctrl-C, for all of them.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     collect_rarely()
 
 

@@ -10,7 +10,7 @@ from tritonlint.context import FileWork
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.rule import EstimateOf
 from tritonlint.sites_report import plain, plain_value
-from tritonlint.source.notebook import cell_at
+from tritonlint.source.notebook import place_in
 from tritonlint.source.sites import Candidate, LaunchPlan
 
 
@@ -81,8 +81,7 @@ def rows_of(work: FileWork, tell: Callable[[float], None] = lambda share: None) 
                 places[key] = (line, values)
         for key, cells in shown.items():
             line, values = places[key]
-            inside = cell_at(notebook, line)
-            cell, line = (None, line) if inside is None else (inside[0].index + 1, inside[1])
+            cell, line = place_in(notebook, line)
             row = Row(
                 work.path, line, context.plan.kernel.name, values, cells, work.targets.triton_name, cell
             )

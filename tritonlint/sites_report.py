@@ -7,7 +7,7 @@ from typing import Any
 
 from tritonlint.context import FileWork
 from tritonlint.finding import located
-from tritonlint.source.notebook import cell_at
+from tritonlint.source.notebook import place_in
 from tritonlint.source.sites import Config, LaunchPlan
 from tritonlint.source.text import Cell
 from tritonlint.source.values import Bounded, DType, Known, OneOf, Unknown
@@ -33,11 +33,8 @@ def _in_cell(site: dict[str, Any], cells: Sequence[Cell]) -> dict[str, Any]:
 
 
 def _placed(record: dict[str, Any], cells: Sequence[Cell]) -> dict[str, Any]:
-    found = cell_at(cells, record["line"])
-    if found is None:
-        return record
-    moved = {name: found[1] if name == "line" else value for name, value in record.items()}
-    return {**moved, "cell": found[0].index + 1}
+    cell, line = place_in(cells, record["line"])
+    return record if cell is None else {**record, "line": line, "cell": cell}
 
 
 def _of_plan(path: str, plan: LaunchPlan) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:

@@ -8,6 +8,7 @@ import json
 
 from lsprotocol import types as lsp
 
+from tritonlint.source.notebook import place_in
 from tritonlint.source.text import load
 from tritonlint_server.buffer import Buffer
 from tritonlint_server.documents import Document, Documents, Unit
@@ -95,9 +96,8 @@ def at_their_notebook(path: str, items: list[lsp.Diagnostic]) -> list[lsp.Diagno
     start = lsp.Position(0, 0)
     found: list[lsp.Diagnostic] = []
     for item in items:
-        line = item.range.start.line + 1
-        cell = next((one for one in cells if one.first_line <= line <= one.last_line), None)
-        where = f"cell {cell.index + 1}, line {line - cell.first_line + 1}: " if cell is not None else ""
+        cell, line = place_in(cells, item.range.start.line + 1)
+        where = f"cell {cell}, line {line}: " if cell is not None else ""
         moved = copy.copy(item)
         moved.range = lsp.Range(start, start)
         moved.message = f"{where}{item.message}"

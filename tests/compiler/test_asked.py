@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from tests.samples import ADD, GEMM, kernel
@@ -13,6 +16,7 @@ from tritonlint.compiler.releases import release
 from tritonlint.compiler.target import Target
 from tritonlint.kernel.ir import Trace
 from tritonlint.kernel.trace import ArgumentSpec, trace
+from tritonlint.source.sites import KernelSource
 
 TARGETS = [
     Target(f"sm_{number}") for number in (70, 75, 80, 86, 87, 89, 90, 100, 103, 120, 121)
@@ -122,6 +126,23 @@ def test_what_is_no_comparison_with_a_number_asks_for_the_number(read, said) -> 
     assert view.answers[()] == 6
 
 
+def specs_of(read: KernelSource, constants: Mapping[str, int]) -> dict[str, ArgumentSpec]:
+    names = [a.arg for a in read.node.args.args if a.arg not in constants]
+    return {one: ArgumentSpec("*fp16" if one.endswith("_ptr") else "i32", True) for one in names}
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, name: str) -> list[tuple[Any, ...]]:
+    """What a function of the compile module is called with from now on."""
+    plain, calls = getattr(compile_module, name), []
+
+    def noted(*given: Any) -> Any:
+        calls.append(given)
+        return plain(*given)
+
+    monkeypatch.setattr(compile_module, name, noted)
+    return calls
+
+
 @pytest.mark.parametrize("version", [(2, 1), (3, 0), (3, 4), (3, 9)])
 @pytest.mark.parametrize(
     ("source", "name", "constants", "times"),
@@ -131,15 +152,8 @@ def test_configs_that_differ_in_stages_share_an_answer_only_where_it_is_the_same
     source, name, constants, times, version, monkeypatch
 ) -> None:
     read = kernel(source, name)
-    names = [a.arg for a in read.node.args.args if a.arg not in constants]
-    specs = {one: ArgumentSpec("*fp16" if one.endswith("_ptr") else "i32", True) for one in names}
-    plain, made = compile_module._without_registers, []
-
-    def counted(*given):
-        made.append(given)
-        return plain(*given)
-
-    monkeypatch.setattr(compile_module, "_without_registers", counted)
+    specs = specs_of(read, constants)
+    made = counted(monkeypatch, "_without_registers")
     for target in (Target("sm_80"), Target("sm_90"), Target("gfx942")):
         traced = trace(read, specs, constants, target=target, release=version)
         made.clear()
@@ -154,15 +168,8 @@ def test_configs_that_differ_in_stages_share_an_answer_only_where_it_is_the_same
 def test_targets_share_what_comes_before_tensor_cores(monkeypatch) -> None:
     """A kernel for many targets goes once through the passes that ask little; each answer is that of a fresh start."""
     read = kernel(GEMM, "gemm")
-    names = [a.arg for a in read.node.args.args if a.arg not in GEMM_TILES]
-    specs = {one: ArgumentSpec("*fp16" if one.endswith("_ptr") else "i32", True) for one in names}
-    plain, runs = compile_module.first_layouts, []
-
-    def counted(*given):
-        runs.append(given)
-        plain(*given)
-
-    monkeypatch.setattr(compile_module, "first_layouts", counted)
+    specs = specs_of(read, GEMM_TILES)
+    runs = counted(monkeypatch, "first_layouts")
     nvidia = [target for target in TARGETS if target.is_nvidia and target.capability >= 80]
     for tile in (32, 64):
         constants = {**GEMM_TILES, "BLOCK_M": tile}
@@ -178,15 +185,8 @@ def test_targets_share_what_comes_before_tensor_cores(monkeypatch) -> None:
 def test_without_a_dot_all_newer_nvidia_targets_share_all_but_the_registers(monkeypatch) -> None:
     """What a launch may have of registers, and how many it takes, stays each one's own."""
     read = kernel(ADD, "add")
-    names = [a.arg for a in read.node.args.args if a.arg != "BLOCK"]
-    specs = {one: ArgumentSpec("*fp16" if one.endswith("_ptr") else "i32", True) for one in names}
-    plain, made = compile_module._without_registers, []
-
-    def counted(*given):
-        made.append(given)
-        return plain(*given)
-
-    monkeypatch.setattr(compile_module, "_without_registers", counted)
+    specs = specs_of(read, {"BLOCK": 0})
+    made = counted(monkeypatch, "_without_registers")
     nvidia = [target for target in TARGETS if target.is_nvidia and target.capability >= 80]
 
     def traced() -> Trace:

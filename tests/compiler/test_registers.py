@@ -11,9 +11,11 @@ from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.registers import (
     UNKNOWN,
+    Estimate,
     Need,
-    estimate_registers,
+    estimate_of,
     from_need,
+    known_need,
     need_of,
     register_limit,
     squeezed,
@@ -23,6 +25,14 @@ from tritonlint.compiler.target import Target
 from tritonlint.kernel.ir import Type
 
 SM_80 = Target("sm_80")
+
+
+def estimate_registers(
+    graph: Graph, options: Options, target: Target, *, specialized: bool = False
+) -> Estimate:
+    return estimate_of(known_need(graph, target, specialized=specialized), options, target)
+
+
 GEMM = Need(
     family="mma_v2",
     peak=64,

@@ -62,15 +62,14 @@ class Reader:
     def read(self, file: File, targets: Targets) -> FileWork:
         """The file read for some targets. What does not parse is said; the rest of the file is there."""
         from tritonlint.context import FileWork
-        from tritonlint.source.notebook import cell_at
+        from tritonlint.source.notebook import place_in
 
         work = FileWork(file.path, file.data, file.settings, targets)
         if file.path not in self._read:
             self._read.add(file.path)
             for one in work.module.problems:
                 if one.kind in ("syntax", "unreadable"):
-                    place = cell_at(work.module.file.cells, one.span.line)
-                    cell, line = (None, one.span.line) if place is None else (place[0].index + 1, place[1])
+                    cell, line = place_in(work.module.file.cells, one.span.line)
                     self.problem(f"{located(file.path, cell)}:{line}:{one.span.column}", one.message)
         return work
 

@@ -91,11 +91,6 @@ def compiled(
     `shared_lower_bound` is never above the truth.
     """
     row = release if isinstance(release, Release) else release_row(*release)
-    operations = len(walk(trace.function.body))
-    if operations > _MOST_OPERATIONS:
-        return _unknown(
-            trace, options, f"the kernel has {operations:,} operations, too many to be gone through"
-        )
     try:
         return _finish(trace, options, target, row)
     except Exception as error:  # the promise is an answer for whatever the kernel looks like
@@ -152,6 +147,10 @@ def _key(trace: ir.Trace, options: Options, release: Release) -> tuple[Hashable,
 
 def _without_registers(trace: ir.Trace, options: Options, target: Target, release: Release) -> _Finished:
     function = trace.function
+    operations = len(walk(function.body))
+    if operations > _MOST_OPERATIONS:
+        why = f"the kernel has {operations:,} operations, too many to be gone through"
+        return _Finished(trace, _unknown(trace, options, why), None)
     front = _prepare(trace, options, target, release)
     reasons = front.reasons
     mapping: dict[GValue, GValue] = {}

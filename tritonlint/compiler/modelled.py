@@ -46,9 +46,10 @@ def reasons_of(trace: ir.Trace, options: Options, target: Target, release: Relea
         if options.extra.get(name):
             found.append(f"the option {name} is not modelled")
     found += of_the_release(trace.function.body, target, release)
-    made = {result: op for op in walk(trace.function.body) for result in op.results}
-    has_dot = any(op.name in ("tt.dot", "tt.dot_scaled") for op in walk(trace.function.body))
-    for op in walk(trace.function.body):
+    operations = walk(trace.function.body)
+    made = {result: op for op in operations for result in op.results}
+    has_dot = any(op.name in ("tt.dot", "tt.dot_scaled") for op in operations)
+    for op in operations:
         if has_dot and target.capability // 10 in (10, 11) and (op.attrs.get("loop_unroll_factor") or 1) > 1:
             found.append(
                 f"line {op.line}: products of unrolled loops on tensor memory are not modelled to the byte"
@@ -68,11 +69,12 @@ def modelled_machine(target: Target, release: Release) -> bool:
 def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str]:
     """What one release or target does by rules that are not known to the byte, where the kernel has it: one
     sentence each."""
-    found = _of_amd(body, target, release)
+    operations = walk(body)
+    found = _of_amd(operations, target, release) if target.is_amd else []
     dots = 0
-    made = {result: op for op in walk(body) for result in op.results}
+    made = {result: op for op in operations for result in op.results}
     has_dot = any(op.name == "tt.dot" for op in made.values())
-    for op in walk(body):
+    for op in operations:
         what = ""
         if op.name in ("tt.dot", "tt.dot_scaled"):
             dots += 1
@@ -89,7 +91,7 @@ def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str
             source = made.get(op.operands[0])
             if source is not None and source.name == "tt.descriptor_load":
                 what = "transposed descriptor tiles"
-            elif has_dot or source is None or source.name != "tt.load" or not _is_stored(op, body):
+            elif has_dot or source is None or source.name != "tt.load" or not _is_stored(op, operations):
                 what = "transposes"
         if what and what in release.unmodelled:
             found.append(
@@ -98,24 +100,26 @@ def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str
     return found
 
 
-def _is_stored(op: ir.Op, body: ir.Block) -> bool:
+def _is_stored(op: ir.Op, operations: list[ir.Op]) -> bool:
     """Whether the result is stored as it is, and nothing else uses it."""
-    users = [user for user in walk(body) if op.results[0] in user.operands]
+    users = [user for user in operations if op.results[0] in user.operands]
     return bool(users) and all(user.name == "tt.store" for user in users)
 
 
-def _of_amd(body: ir.Block, target: Target, release: Release) -> list[str]:
+def _is_nest(loop: ir.Op) -> bool:
+    return any(inner.name == "scf.for" for block in loop.blocks for inner in walk(block))
+
+
+def _of_amd(operations: list[ir.Op], target: Target, release: Release) -> list[str]:
     """gfx1250 brings tiles of descriptors with its data mover, into rings of their own; and which offsets of
     its loads a flattened nest of loops carries is not known."""
     found: list[str] = []
-    for op in walk(body):
+    for op in operations:
         if op.name.startswith("tt.descriptor_"):
-            if target.is_amd and target.arch == "gfx1250":
+            if target.arch == "gfx1250":
                 found.append(f"line {op.line}: tensor descriptors on gfx1250 are not modelled")
-        elif op.name == "scf.for" and op.attrs.get("flatten") and release.amd_fuses_loops:
-            is_nest = any(inner.name == "scf.for" for block in op.blocks for inner in walk(block))
-            if is_nest and target.is_amd:
-                found.append(f"line {op.line}: flattened loops on AMD are not modelled to the byte")
+        elif op.name == "scf.for" and op.attrs.get("flatten") and release.amd_fuses_loops and _is_nest(op):
+            found.append(f"line {op.line}: flattened loops on AMD are not modelled to the byte")
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tritonlint.compiler.encodings import CtaLayout, SwizzledShared
 from tritonlint.compiler.graph import GBlock, GOp, GValue
-from tritonlint.compiler.pipeline_loads import VIEWS
+from tritonlint.compiler.pipeline_loads import VIEWS, alloc_users
 from tritonlint.compiler.pipeline_schedule import Cluster, Schedule
 from tritonlint.kernel import ir
 
@@ -105,6 +105,20 @@ def view_before(builder: StageBuilder, point: GOp, ring: GValue, index: str) -> 
 
 def view_after(builder: StageBuilder, point: GOp, ring: GValue, index: str) -> GOp:
     return builder._note(_view(ring, index).insert_after(point))
+
+
+def read_from(load: GOp, view: GValue) -> None:
+    """What reads the loaded tile reads that memory instead: allocations in the same encoding become it, all else gets
+    a local load where the load stands."""
+    result = load.result
+    for user in alloc_users(result):
+        if user.result.encoding == view.encoding:
+            replace_views(user.result, view, None)
+            user.erase()
+    if result.uses:
+        loaded = result.copy()
+        GOp("ttg.local_load", (view,), [loaded], line=load.line, path=load.path).insert_before(load)
+        result.replace_all_uses(loaded)
 
 
 def replace_views(old: GValue, new: GValue, schedule: Schedule | None) -> None:

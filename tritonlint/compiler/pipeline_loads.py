@@ -102,6 +102,13 @@ def needs_select(op: GOp) -> bool:
     return other is not None and not is_zero_constant(other)
 
 
+def viewed_memory(value: GValue) -> GValue:
+    """The whole allocation that a view of memory is of."""
+    while value.op is not None and value.op.name in VIEWS:
+        value = value.op.operands[0]
+    return value
+
+
 def alloc_users(value: GValue) -> list[GOp]:
     """The local allocations that a loaded tensor is put in."""
     return [user for user in value.uses if user.name == "ttg.local_alloc"]

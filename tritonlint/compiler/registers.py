@@ -409,16 +409,10 @@ def features(need: Need, target: Target) -> dict[str, float]:
     }
 
 
-def estimate_registers(
-    graph: Graph, options: Options, target: Target, *, specialized: bool = False
-) -> Estimate:
-    """The estimate for a graph after all passes. With warp specialization the compiler gives out registers by
-    group of warps, which is not modelled."""
-    return estimate_of(known_need(graph, target, specialized=specialized), options, target)
-
-
 def known_need(graph: Graph, target: Target, *, specialized: bool) -> Need | None:
-    """What the estimate is made from; None where there is none. Targets share it that differ only in the estimate."""
+    """What the estimate for a graph after all passes is made from; targets share it that differ only in the estimate.
+    None where there is none: with warp specialization the compiler gives out registers by group of warps, which is not
+    modelled."""
     if (target.is_nvidia and target.capability < 80) or specialized:
         return None
     try:

@@ -12,7 +12,7 @@ from tritonlint.compiler.graph import GOp, Graph, GValue, defined_inside
 from tritonlint.compiler.loop_cleanup import clean_control_flow
 from tritonlint.compiler.ops import constant_value, is_pure
 from tritonlint.compiler.pipeline_build import TOKEN, add_carried, memory_value
-from tritonlint.compiler.pipeline_loads import TCGEN05, VIEWS
+from tritonlint.compiler.pipeline_loads import TCGEN05, VIEWS, viewed_memory
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.tmem_layouts import default_layout, memory_map
 from tritonlint.kernel import ir
@@ -573,6 +573,5 @@ def _joined_rows(graph: Graph) -> dict[GOp, int]:
 
 
 def _root(value: GValue) -> GOp | None:
-    while value.op is not None and value.op.name in VIEWS:
-        value = value.op.operands[0]
-    return value.op if value.op is not None and value.op.name == "ttng.tmem_alloc" else None
+    alloc = viewed_memory(value).op
+    return alloc if alloc is not None and alloc.name == "ttng.tmem_alloc" else None

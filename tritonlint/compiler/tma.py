@@ -8,7 +8,7 @@ anywhere else, and for loads that are not pipelined, it is allocated on the spot
 from __future__ import annotations
 
 from tritonlint.compiler.graph import GOp, Graph, GValue
-from tritonlint.compiler.pipeline_build import barrier_encoding, memory_value, replace_views
+from tritonlint.compiler.pipeline_build import barrier_encoding, memory_value, read_from
 from tritonlint.compiler.pipeline_latency import num_stages_of
 from tritonlint.compiler.pipeline_loads import TMA_LOADS, descriptor_encoding
 from tritonlint.compiler.releases import Release
@@ -103,16 +103,7 @@ def _lower_load(load: GOp, num_ctas: int) -> None:
     _before(load, name, *load.operands, barrier, tile)
     _before(load, "ttng.wait_barrier", barrier)
     _before(load, "ttng.inval_barrier", barrier)
-    gone = [
-        user for user in result.uses if user.name == "ttg.local_alloc" and user.result.encoding == encoding
-    ]
-    for user in gone:
-        replace_views(user.result, tile, None)
-        user.erase()
-    if result.uses:
-        loaded = GValue(result.type, result.encoding, name=result.name)
-        GOp("ttg.local_load", (tile,), [loaded], line=load.line, path=load.path).insert_before(load)
-        result.replace_all_uses(loaded)
+    read_from(load, tile)
     load.erase()
 
 

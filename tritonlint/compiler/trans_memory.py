@@ -37,7 +37,7 @@ def _transpose(op: GOp) -> None:
 
 
 def _read(tile: GValue, like: GValue, before: GOp) -> GValue:
-    loaded = GValue(like.type, like.encoding, name=like.name)
+    loaded = like.copy()
     return (
         GOp("ttg.local_load", (tile,), [loaded], line=before.line, path=before.path)
         .insert_before(before)

@@ -16,11 +16,11 @@ from tritonlint.compiler.pipeline_build import (
     StageBuilder,
     barrier_encoding,
     memory_value,
-    replace_views,
+    read_from,
     view_before,
 )
 from tritonlint.compiler.pipeline_latency import can_pipeline, num_stages_of
-from tritonlint.compiler.pipeline_loads import DOTS, LOADS, VIEWS, descriptor_encoding
+from tritonlint.compiler.pipeline_loads import DOTS, LOADS, VIEWS, descriptor_encoding, viewed_memory
 from tritonlint.compiler.pipeline_schedule import Schedule
 from tritonlint.compiler.pipeline_tcgen05 import accumulator_alloc, multibuffer, second_accumulator, use_flag
 from tritonlint.compiler.releases import Release
@@ -112,7 +112,7 @@ class _Split:
                 alloc.move_before(loop)
             if accumulators > 1:
                 multibuffer(alloc, loop, Schedule(), accumulators)
-            self.captured[_memory(dot)] = None
+            self.captured[viewed_memory(dot.operands[2])] = None
         for value in _outside(used, loop):
             self.captured[value] = None
         for place, load in enumerate(loads):
@@ -163,14 +163,7 @@ class _Split:
         attrs = {"buffers": self.stages, "role": "buffer"}
         GOp("ttg.local_alloc", (), [ring], attrs, line=load.line, path=load.path).insert_before(self.loop)
         view = view_before(StageBuilder(Schedule(), None), load, ring, "extract")
-        for user in [user for user in tile.uses if user.name == "ttg.local_alloc"]:
-            if user.result.encoding == view.encoding:
-                replace_views(user.result, view, None)
-                user.erase()
-        if tile.uses:
-            loaded = GValue(tile.type, tile.encoding, name=tile.name)
-            GOp("ttg.local_load", (view,), [loaded], line=load.line, path=load.path).insert_before(load)
-            tile.replace_all_uses(loaded)
+        read_from(load, view)
         load.erase()
         return ring
 
@@ -191,14 +184,6 @@ class _Split:
 
 def _is_constant(value: GValue) -> bool:
     return value.op is not None and value.op.name in _CONSTANTS
-
-
-def _memory(dot: GOp) -> GValue:
-    """The whole allocation of the accumulator."""
-    value = dot.operands[2]
-    while value.op is not None and value.op.name in VIEWS:
-        value = value.op.operands[0]
-    return value
 
 
 def _reads_memory(op: GOp) -> bool:

@@ -77,10 +77,7 @@ def _edit(edit: Edit, cells: Sequence[Cell]) -> Edit:
 
 def _place(span: Span, cells: Sequence[Cell]) -> tuple[Span, int | None]:
     """The span inside its cell, and the cell's number from 1; as it stands where no cell gave the line."""
-    from tritonlint.source.notebook import cell_at
+    from tritonlint.source.notebook import place_in
 
-    found = cell_at(cells, span.line)
-    if found is None:
-        return span, None
-    cell, line = found
-    return Span(line, span.column, line + span.end_line - span.line, span.end_column), cell.index + 1
+    cell, line = place_in(cells, span.line)
+    return Span(line, span.column, line + span.end_line - span.line, span.end_column), cell

@@ -58,12 +58,19 @@ def cell_at(cells: Sequence[Cell], line: int) -> tuple[Cell, int] | None:
     return None
 
 
+def place_in(cells: Sequence[Cell], line: int) -> tuple[int | None, int]:
+    """The number of the cell, from 1, that a line of the joined text stands in, and the line in it; None and the line
+    as it is where no cell gave it."""
+    found = cell_at(cells, line)
+    return (None, line) if found is None else (found[0].index + 1, found[1])
+
+
 def in_cells(text: str, cells: Sequence[Cell]) -> str:
     """A text that names lines of the joined module, with the cells and the lines in these: "cell 2, line 3"."""
 
     def named(match: re.Match[str]) -> str:
-        found = cell_at(cells, int(match[1]))
-        return match[0] if found is None else f"cell {found[0].index + 1}, line {found[1]}"
+        cell, line = place_in(cells, int(match[1]))
+        return match[0] if cell is None else f"cell {cell}, line {line}"
 
     return _LINE.sub(named, text) if cells and "line " in text else text
 
