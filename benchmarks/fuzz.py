@@ -1,10 +1,11 @@
 """Random input for every door of tritonlint, for as long as one likes.
 
-    python benchmarks/fuzz.py [--seconds 600] [--seed 0] [--jobs 2] [--target source ...] [--corpus FOLDER]
+    python benchmarks/fuzz.py [--seconds 600] [--inputs N] [--seed 0] [--jobs 2] [--target source ...] [--corpus FOLDER]
 
-Runs the targets of tests/fuzzing.py in worker processes, each input with a time and a memory limit, and prints every kind
-of failure once with the target and the seed that bring it back. With --corpus, sources are mutated from the Python
-files of that folder (unpacked wheels of kernel libraries, say) as well. Exit status 1 where anything failed.
+Runs the targets of tests/fuzzing.py in worker processes, each input with a limit of CPU time and of memory, and prints
+every kind of failure once with the target and the seed that bring it back. It ends after so many seconds or so many
+inputs of each target, whichever is first. With --corpus, sources are mutated from the Python files with kernels of that
+folder (unpacked wheels of kernel libraries, say) as well. Exit status 1 where anything failed.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from tests import fuzzing
 SECONDS_PER_INPUT = 60
 BYTES_OF_MEMORY = 4 << 30
 BATCH = 20
+LARGEST = 200_000  # bytes of a file to start from
 
 
 class TooSlow(BaseException):
@@ -39,22 +41,22 @@ def _stop(_signal: int, _frame: FrameType | None) -> None:
 
 def _prepare(corpus: str | None) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (BYTES_OF_MEMORY, BYTES_OF_MEMORY))
-    signal.signal(signal.SIGALRM, _stop)
+    signal.signal(signal.SIGPROF, _stop)
     if corpus is not None:
         own = fuzzing.seeds()
-        files = sorted(path for path in Path(corpus).rglob("*.py") if path.stat().st_size < 200_000)
+        files = sorted(path for path in Path(corpus).rglob("*.py") if path.stat().st_size < LARGEST)
         texts = [path.read_text(encoding="utf-8", errors="replace") for path in files]
         kernels = tuple(text for text in texts if "triton.jit" in text)
         fuzzing.seeds = lambda: (*own, *kernels)  # type: ignore[assignment]
 
 
 def _batch(target: str, first: int) -> tuple[int, float, list[tuple[str, int, str]]]:
-    """(inputs, the longest one in seconds, failures) of BATCH seeds."""
+    """(inputs, the longest one in seconds of CPU time, failures) of BATCH seeds."""
     failures: list[tuple[str, int, str]] = []
     longest = 0.0
     for seed in range(first, first + BATCH):
-        start = time.perf_counter()
-        signal.alarm(SECONDS_PER_INPUT)
+        start = time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, SECONDS_PER_INPUT)
         try:
             fuzzing.TARGETS[target](random.Random(seed))
         except TooSlow:
@@ -69,14 +71,15 @@ def _batch(target: str, first: int) -> tuple[int, float, list[tuple[str, int, st
                 )
             )
         finally:
-            signal.alarm(0)
-        longest = max(longest, time.perf_counter() - start)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        longest = max(longest, time.process_time() - start)
     return BATCH, longest, failures
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--inputs", type=int, help="of each target")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--target", nargs="*", default=list(fuzzing.TARGETS), choices=list(fuzzing.TARGETS))
@@ -88,7 +91,7 @@ def main() -> int:
     kinds: set[str] = set()
     first = options.seed
     with ProcessPoolExecutor(options.jobs, initializer=_prepare, initargs=(options.corpus,)) as pool:
-        while time.monotonic() < until:
+        while time.monotonic() < until and (options.inputs is None or first - options.seed < options.inputs):
             for target, future in [(target, pool.submit(_batch, target, first)) for target in options.target]:
                 count, slowest, failures = future.result()
                 inputs[target] += count
@@ -101,7 +104,8 @@ def main() -> int:
             first += BATCH
     for target in options.target:
         print(f"{target:10} {inputs[target]:>7,} inputs, the longest {longest[target]:.1f} s")
-    print(f"{len(kinds)} kinds of failure")
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+    print(f"{len(kinds)} kinds of failure; the largest worker had {peak:,} MiB")
     return 1 if kinds else 0
 
 

@@ -12,6 +12,9 @@ def main() -> None:
 
         print(f"tritonlint {__version__}")
         return
+    from tritonlint.cli.streams import guard
+
+    guard()
     from tritonlint.cli.main import run
     from tritonlint.collector import collect_rarely
 

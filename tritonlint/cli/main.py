@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from tritonlint import __version__
+from tritonlint.cli.streams import OutputError
 from tritonlint.settings import SettingsError
 
 # Command -> what `--help` says. The module is tritonlint.cli.<command>, the click command in it `command`.
@@ -100,10 +101,13 @@ def run(arguments: Sequence[str]) -> int:
     except SettingsError as error:
         click.echo(f"error: {error}", err=True)
         return FAILED
-    except BrokenPipeError:  # `tritonlint ... | head`
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+    except OutputError as error:
+        if (
+            error.broken_pipe
+        ):  # `tritonlint ... | head`: who stopped reading needs no word, as with any filter
+            return 141
+        click.echo(f"error: {error}", err=True)
+        return FAILED
     except KeyboardInterrupt:
         return 130
     except Exception as error:

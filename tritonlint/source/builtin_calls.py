@@ -290,7 +290,8 @@ def _extreme(interp: Interpreter, row: list[Any], low: bool) -> Any:
     for one in every:
         multiple = math.gcd(multiple, symbolic.multiple_of(one))
     key = symbolic.grow("min" if low else "max", *sorted(map(symbolic.key_of, every), key=repr))
-    kind = "int" if all(isinstance(one, int) or one.kind == "int" for one in every) else ""
+    whole = all(isinstance(one, int) or (isinstance(one, Symbol) and one.kind == "int") for one in every)
+    kind = "int" if whole else ""
     power = all(symbolic.power_of_two(one) for one in every)
     return interp.symbol(key, open_[0].reason, bottom, top, power, max(multiple, 1), kind)
 

@@ -1,0 +1,34 @@
+"""Inputs that random runs (benchmarks/fuzz.py) once broke tritonlint with, cut down to what matters."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fuzzing import well
+from tritonlint.lint import lint_source
+from tritonlint.settings import Settings
+
+HEAD = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(p, B: tl.constexpr):
+    tl.store(p, B)
+
+
+"""
+FOUND = {
+    "the larger of a length and a fraction": "def run(p, xs):\n    f[(1,)](p, B=max(len(xs), 0.5))\n",
+    "the larger of a length and a name of another module": "def run(p, xs):\n    f[(1,)](p, B=max(len(xs), torch.a))\n",
+}
+
+
+@pytest.mark.parametrize("what", FOUND)
+def test_what_was_found(what: str) -> None:
+    well(
+        lint_source(
+            "found.py", HEAD + FOUND[what], Settings(), gpus=["h100"], triton="3.9", certainty="possible"
+        )
+    )
