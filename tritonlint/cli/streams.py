@@ -72,7 +72,7 @@ def _guarded(stream: TextIO, strict: bool) -> io.TextIOWrapper:
     output = _Output(stream.fileno(), strict)
     unbuffered = _raw(stream) is stream.buffer
     return io.TextIOWrapper(
-        output if unbuffered else io.BufferedWriter(output),  # type: ignore[arg-type]
-        encoding=stream.encoding, errors=stream.errors, line_buffering=stream.line_buffering,
+        output if unbuffered else io.BufferedWriter(output),
+        encoding=stream.encoding, errors=stream.errors, line_buffering=bool(stream.line_buffering),
         write_through=unbuffered,
     )  # fmt: skip
