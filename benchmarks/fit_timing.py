@@ -7,12 +7,12 @@
     python benchmarks/fit_timing.py check ROWS.pkl
 
 `collect` estimates each timed launch (timed_rows.py) and keeps what the time model reads of it, with the registers and
-CTAs that were measured beside those that were estimated. `fit` needs numpy and scipy; it fits on the measured ones, so
-that an error of the register estimate does not bend the mechanisms, and reports with the estimated ones, as users get
-them. The loss is of logarithms: robust, fast launches weigh more, and four fifths of what a problem's launches are off
-together is forgiven, since ranking is what the model is for. The range is the 5% to 95% quantile of truth / prediction
-over launches that do not spill. `--hold-out` leaves kinds, types or shapes out of the fit and says how well they are
-predicted.
+CTAs that were measured beside those that were estimated, and what a thread has to keep, for fit_spills.py. `fit` needs
+numpy and scipy; it fits on the measured ones, so that an error of the register estimate does not bend the mechanisms,
+and reports with the estimated ones, as users get them. The loss is of logarithms: robust, fast launches weigh more, and
+four fifths of what a problem's launches are off together is forgiven, since ranking is what the model is for. The range
+is the 5% to 95% quantile of truth / prediction over launches that do not spill. `--hold-out` leaves kinds, types or
+shapes out of the fit and says how well they are predicted.
 
 For each kernel and problem: Spearman's rank correlation, what the model's first choice loses against the best launch
 measured, and what the best of its first five loses.
@@ -36,7 +36,9 @@ from scipy.optimize import least_squares
 from scipy.stats import spearmanr
 from timed_rows import HERE, timed_rows
 
+import tritonlint.compiler.compile as compile_module
 import tritonlint.work as work_module
+from tritonlint.compiler.registers import register_limit
 from tritonlint.estimate import Estimator, job_of
 from tritonlint.gpu.profile import find_gpu
 from tritonlint.model import timing as model
@@ -67,6 +69,14 @@ def collect(path: str, out: str, kernels: str, gpu_name: str) -> None:
         return counted[0]
 
     work_module.measure = kept  # the estimate does not hand it out
+    needed: list[Any] = []
+    estimate_of = compile_module.estimate_of
+
+    def seen(need: Any, options: Any, target: Any) -> Any:
+        needed[:] = [need, register_limit(options, target)]
+        return estimate_of(need, options, target)
+
+    compile_module.estimate_of = seen
     rows = []
     for number, timed in enumerate(timed_rows(path, kernels, gpu_name)):
         counted.clear()
@@ -88,7 +98,8 @@ def collect(path: str, out: str, kernels: str, gpu_name: str) -> None:
         measured = replace(
             own, ctas_per_sm=true, bytes_dram=work.dram_bytes(gpu, places), spilled_words=spilled
         )
-        rows.append(dict(group=timed.group, ms=timed.ms, own=own, measured=measured, spills=spilled > 0))
+        row = dict(group=timed.group, ms=timed.ms, own=own, measured=measured, spills=spilled > 0)
+        rows.append(row | dict(need=needed[0], limit=needed[1], said=estimate.spills))
         if number % 100 == 99:
             print(number + 1, file=sys.stderr, flush=True)
     pathlib.Path(out).write_bytes(pickle.dumps(rows))

@@ -33,10 +33,11 @@ from tritonlint.compiler.pass_order import (
     pipeline_and_finish,
     pointer_facts,
 )
-from tritonlint.compiler.registers import Need, estimate_of, known_need
+from tritonlint.compiler.registers import Need, estimate_of, known_need, register_limit
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.releases import release as release_row
 from tritonlint.compiler.scratch_of import scratch_by_op
+from tritonlint.compiler.spilled_words import spilled_words
 from tritonlint.compiler.target import Target
 from tritonlint.compiler.tensor_memory import tensor_memory_columns
 from tritonlint.compiler.warp_specialize import added_warps, specialized_loops, split_loops
@@ -129,13 +130,16 @@ def _finish(trace: ir.Trace, options: Options, target: Target, release: Release)
 
     made = _finished.get_for(_key(trace, options, release), target, options.num_stages, make)
     estimate = estimate_of(made.need, options, target)
+    words = 0
+    if made.need is not None and estimate.spills != "no":
+        words = spilled_words(made.need, register_limit(options, target))
     return replace(
         made.compiled,
         registers=estimate.registers,
         registers_low=estimate.low,
         registers_high=estimate.high,
         spills=estimate.spills,
-        spilled_words=estimate.spilled_words,
+        spilled_words=words,
     )
 
 
