@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tritonlint.disk import read_regular
 from tritonlint.settings import Resolver, Settings
 
 SUFFIXES = (".py", ".pyi", ".ipynb", ".json")
@@ -196,8 +197,8 @@ class _Ignores:
                 names.insert(0, os.path.join(".git", "info", "exclude"))
             for name in names:
                 try:
-                    with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-                        lines.extend(file.read().splitlines())
+                    data = read_regular(os.path.join(folder, name))
+                    lines.extend(data.decode("utf-8", "replace").splitlines())
                 except OSError:
                     continue
             patterns = [line for line in lines if line.strip() and not line.startswith("#")]

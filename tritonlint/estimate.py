@@ -17,6 +17,7 @@ from tritonlint.compiler.options import Options
 from tritonlint.compiler.releases import release
 from tritonlint.compiler.target import Target
 from tritonlint.context import FileWork
+from tritonlint.disk import read_regular
 from tritonlint.estimate_record import Estimate, TimePart, WavesPart
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.jobs import Job, JobError, job_of
@@ -99,7 +100,7 @@ class Estimator:
         if key not in self._works:
             settings = self._resolver.for_path(Path(job.file))
             try:
-                data = Path(job.file).read_bytes()
+                data = read_regular(job.file)
             except OSError as error:
                 raise JobError(f"{job.file}: cannot be read: {error.strerror or error}") from None
             if len(self._works) >= _KEPT_FILES:

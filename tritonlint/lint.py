@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tritonlint.disk import read_regular
 from tritonlint.finding import CERTAINTIES, SEVERITIES, Certainty, Finding
 from tritonlint.merge import merge
 from tritonlint.settings import Settings
@@ -119,7 +120,7 @@ def lint_source(
     start = time.perf_counter()
     if content is None:
         try:
-            content = Path(path).read_bytes()
+            content = read_regular(path)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             return FileResult(path, problems=(FileProblem(path, f"cannot be read: {reason}"),))

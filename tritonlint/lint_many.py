@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tritonlint.discovery import Discovery, Skipped, discover
+from tritonlint.disk import NoFileError, TooLargeError, read_regular
 from tritonlint.finding import Certainty, Finding
 from tritonlint.lint import FileProblem, FileResult, relevant, rules_for
 from tritonlint.lint_jobs import Job, lint_jobs
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 Origin = tuple[Path | None, tuple[int, ...]]  # of settings
 _NAMES = 5  # of named paths that were not read, in the summary
-_LARGE = 1_000_000  # from here on the limit of the reader is asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,17 +173,13 @@ def _named_but_skipped(skipped: Sequence[Skipped], named: Collection[str]) -> tu
 def _read(path: str) -> tuple[str, bytes | None]:
     """(why it cannot be read, its bytes); no bytes and no reason for a file that is too large."""
     try:
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode):
-            return "is no regular file", None
-        if status.st_size > _LARGE:
-            from tritonlint.source.text import MAX_BYTES  # imports the reader, which small files may not need
-
-            if status.st_size > MAX_BYTES:
-                return "", None
-        return "", Path(path).read_bytes()
+        return "", read_regular(path)
+    except NoFileError:
+        return "is no regular file", None
+    except TooLargeError:
+        return "", None
     except FileNotFoundError:
-        return "a link that leads nowhere", None
+        return "a link that leads nowhere" if os.path.islink(path) else "is no longer there", None
     except (OSError, ValueError) as error:
         return f"cannot be read: {getattr(error, 'strerror', None) or error}", None
 

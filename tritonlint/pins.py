@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tritonlint.disk import read_regular
+
 # What each PyTorch wheel for Linux requires, from the wheels' own metadata.
 TORCH_TO_TRITON = {
     (2, 0): "2.0", (2, 1): "2.1", (2, 2): "2.2", (2, 3): "2.3", (2, 4): "3.0", (2, 5): "3.1", (2, 6): "3.2",
@@ -83,8 +85,7 @@ def _files(root: Path) -> Iterator[tuple[Path, str]]:
     names.append(root / "pyproject.toml")
     for path in names:
         try:
-            if path.is_file() and path.stat().st_size <= MAX_BYTES:
-                yield path, path.read_text(encoding="utf-8", errors="replace")
+            yield path, read_regular(path, MAX_BYTES).decode("utf-8", "replace")
         except OSError:
             continue
 

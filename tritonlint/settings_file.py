@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tritonlint import __version__
+from tritonlint.disk import read_regular
 from tritonlint.settings import Settings, SettingsError, check_version, near
 
 SEVERITY_VALUES = ("error", "warning", "info", "off")
@@ -266,7 +267,7 @@ def read(path: Path) -> Settings | None:
     """The settings in one file; None for a pyproject.toml without a table of ours. Raises SettingsError."""
     own = path.name != "pyproject.toml"
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as error:
         raise SettingsError(f"cannot be read: {error.strerror or error}", str(path)) from None
     if not own and b"tritonlint" not in data:

@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tritonlint.disk import read_regular
 from tritonlint.finding import Finding
-from tritonlint.source.text import MAX_BYTES
 from tritonlint_server.analysis_record import Analysis, Listed, Listing, Request
 from tritonlint_server.quiet_edits import carried_over
 from tritonlint_server.sites import moved_survey
@@ -83,7 +83,7 @@ class Analyser:
             return Listed(settings_error=str(error))
         for path in found.files:
             try:
-                if os.path.getsize(path) <= MAX_BYTES and relevant(path, Path(path).read_bytes()):
+                if relevant(path, read_regular(path)):
                     paths.append(path)
             except OSError:
                 continue

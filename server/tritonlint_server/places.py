@@ -6,13 +6,13 @@ import os
 
 from lsprotocol import types as lsp
 
+from tritonlint.disk import read_regular
 from tritonlint.span import Span
 from tritonlint_server.documents import Document, Documents, Unit
 from tritonlint_server.positions import Encoding, body, column_of, split_with_ends, units_of
 from tritonlint_server.uris import uri_of
 
 _BOM = "\ufeff"
-_MAX_BYTES = 16 * 1024 * 1024
 
 
 class Places:
@@ -81,10 +81,7 @@ class Places:
             mark = (status.st_mtime_ns, status.st_size)
             kept = self._files.get(path)
             if kept is None or kept[0] != mark:
-                if status.st_size > _MAX_BYTES:
-                    return []
-                with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-                    kept = (mark, split_with_ends(file.read()))
+                kept = (mark, split_with_ends(read_regular(path).decode("utf-8-sig", "replace")))
                 if len(self._files) > 50:
                     self._files.clear()
                 self._files[path] = kept

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tritonlint.disk import read_regular
 from tritonlint.finding import located
 from tritonlint.settings import Resolver, Settings
 
@@ -52,7 +53,7 @@ class Reader:
             self.problem(entry.path, entry.reason)
         for number, path in enumerate(found.files):
             try:
-                data = Path(path).read_bytes()
+                data = read_regular(path)
             except OSError as error:
                 self.problem(path, f"cannot be read: {error.strerror or error}")
                 continue

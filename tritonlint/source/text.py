@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from tritonlint.disk import MAX_BYTES, read_regular, too_large
 from tritonlint.source.problem import Problem
 from tritonlint.span import Span
-
-MAX_BYTES = 16 * 1024 * 1024  # larger files are machine-made data; they are named, not read
 
 FileKind = Literal["python", "notebook", "tuned"]
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -149,18 +148,11 @@ def load(path: str | Path, data: bytes | None = None) -> SourceFile:
     name = str(path)
     if data is None:
         try:
-            size = Path(name).stat().st_size
-            if size > MAX_BYTES:
-                return _unreadable(
-                    name, f"the file has {size:,} bytes; files over {MAX_BYTES:,} bytes are not read"
-                )
-            data = Path(name).read_bytes()
+            data = read_regular(name)
         except (OSError, ValueError) as error:
             return _unreadable(name, getattr(error, "strerror", None) or str(error))
     elif len(data) > MAX_BYTES:
-        return _unreadable(
-            name, f"the file has {len(data):,} bytes; files over {MAX_BYTES:,} bytes are not read"
-        )
+        return _unreadable(name, too_large(len(data), MAX_BYTES))
     if kind_of(name) == "notebook":
         from tritonlint.source.notebook import join_cells
 

@@ -1,0 +1,58 @@
+"""Bytes of files that may be anything by the time they are read: gone, a folder, a silent pipe, or growing."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+MAX_BYTES = 16 * 1024 * 1024  # larger files are machine-made data; they are named, not read
+
+# A pipe is opened without waiting for somebody to write to it.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
+_CHUNK = 1 << 20
+
+
+class NoFileError(OSError):
+    """There is something of that name, but no regular file."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(errno.EINVAL, "it is no regular file", path)
+
+
+def too_large(size: int, limit: int) -> str:
+    """Why a file of that size is not read."""
+    return f"the file has {size:,} bytes; files over {limit:,} bytes are not read"
+
+
+class TooLargeError(OSError):
+    """The file has more bytes than are read; `size` as far as they were counted."""
+
+    def __init__(self, path: str, size: int, limit: int) -> None:
+        super().__init__(errno.EFBIG, too_large(size, limit), path)
+        self.size = size
+
+
+def read_regular(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> bytes:
+    """The bytes of a regular file; never waits for a pipe, and never reads more than one byte over the limit.
+
+    Raises OSError, of the kinds above as well, and ValueError for a path that is none (with a null byte).
+    """
+    name = os.fspath(path)
+    descriptor = os.open(name, _FLAGS)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise NoFileError(name)
+        if status.st_size > limit:
+            raise TooLargeError(name, status.st_size, limit)
+        parts: list[bytes] = []
+        left = limit + 1
+        while left and (part := os.read(descriptor, min(left, max(status.st_size + 1, _CHUNK)))):
+            parts.append(part)
+            left -= len(part)
+        if not left:  # it grew meanwhile
+            raise TooLargeError(name, limit + 1, limit)
+        return b"".join(parts)
+    finally:
+        os.close(descriptor)
