@@ -61,6 +61,7 @@ def outer(x):
 SNIPPETS = (
     "(", ")", "\n", "#", '"', "0", "2", "x", " ", ":", "\n\n", "# tritonlint: ignore[TL101]", "num_warps=3, ",
     "\n# tritonlint: assume M=64\n", "BLOCK", "tl.", "@triton.jit\n", "\ndef f(a):\n    launch(a)\n", '"""',
+    "; n = 2", "; y = n", "\n    y = n + 1", "import os; ",
 )  # fmt: skip
 
 

@@ -60,7 +60,7 @@ class FileWork:
         self._project = Project(path)
         self._hooks = hooks_from(settings.config_functions, settings.root or ".")
         self._hook_files = {path: stamp(path) for path in self._hooks.files.values() if path is not None}
-        self.model = Model(targets.triton, settings.default_types, self.module.text, path, store)
+        self.model = Model(targets.triton, settings.default_types, self.module.lines, path, store)
         if settings.facts:
             from tritonlint.attached_facts import AttachedFacts
             from tritonlint.fact_paths import fact_book

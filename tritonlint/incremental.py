@@ -46,7 +46,7 @@ from tritonlint.source.module import Module, first_code_line
 from tritonlint.source.pieces import NotInPiecesError, Piece, Pieces, pieces_of, syntax_problem
 from tritonlint.source.problem import Problem
 from tritonlint.source.project import Project, Stamp, stamp
-from tritonlint.source.reach import Facts, Group, Reach, facts_of
+from tritonlint.source.reach import Facts, Group, Reach, Told, facts_of
 from tritonlint.source.shared_platform import SharedPlatform
 from tritonlint.source.sites import KernelSource, LaunchPlan
 from tritonlint.source.text import Lines, SourceFile, load
@@ -104,7 +104,7 @@ class _Reading:
     problems: tuple[Problem, ...]
     looked_at: Mapping[str, Stamp]
     names: frozenset[str]  # that were looked up
-    heads: tuple[tuple[int, str], ...]  # of the pieces that this hangs on
+    heads: tuple[Told, ...]  # of the pieces that this hangs on
     bodies: Bodies | None  # what the bodies of kernels were, where a plan holds on to these
 
 
@@ -414,7 +414,7 @@ class _Now:
         touched = frozenset(number for line in lines if (number := self.pieces.number_at(line)) is not None)
         beside = frozenset().union(*(self.reach.beside(number) for number in touched))
         # Other kernels that a host function names are none of this plan's business.
-        needed = touched | {n for n in beside if self.facts[n].head == self.pieces.pieces[n].key}
+        needed = touched | {number for number in beside if not self.facts[number].kernel}
         if plan.kernel is not None:
             kernel = self.pieces.number_at(plan.kernel)
             used = self.reach.closure([kernel] if kernel is not None else [], head=False)
@@ -444,7 +444,10 @@ class _Now:
             for one in self.comments.assumptions
             if one.scope == "file" or self.pieces.number_at(self.pieces.pin(one.span.line)) in chosen
         )
-        text = SourceFile(self.file.path, "\n".join(self.lines))
+        # Whoever looks for a place goes by the lines, which all texts of the file share; the text says what there is.
+        text = SourceFile(
+            self.file.path, "\n".join(self.pieces.pieces[number].text for number in sorted(chosen))
+        )
         return Module(text, Lines(self.lines), statements, (), Comments((), pinned))
 
     def source_of(self, chosen: frozenset[int]) -> str:
@@ -503,7 +506,7 @@ class _Again:
         self.targets = file.targets
         self.module = now.module_of(chosen)
         self.model = Model(
-            file.targets.triton, file.settings.default_types, self.module.text, file.path, file.store
+            file.targets.triton, file.settings.default_types, self.module.lines, file.path, file.store
         )
         self.now = now
         self._project = Project(file.path)

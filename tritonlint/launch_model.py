@@ -21,7 +21,7 @@ from tritonlint.gpu.profile import GpuProfile
 from tritonlint.kernel.ir import Trace
 from tritonlint.rule import EstimateOf
 from tritonlint.source.sites import Candidate, KernelSource, LaunchPlan
-from tritonlint.source.text import Lines, split_lines
+from tritonlint.source.text import Lines
 from tritonlint.source.values import DType, Known
 from tritonlint.trace_store import TraceStore
 
@@ -48,20 +48,20 @@ class Launch:
 
 
 class Model:
-    """Estimates for one Triton release. `default_types` are those of the settings; `source` is the linted
-    file at `path`, in which the arguments of launches stand. `store` keeps traces beyond this model."""
+    """Estimates for one Triton release. `default_types` are those of the settings; `lines` are those of the
+    linted file at `path`, in which the arguments of launches stand. `store` keeps traces beyond this model."""
 
     def __init__(
         self,
         triton: tuple[int, int],
         default_types: Mapping[str, str],
-        source: str = "",
+        lines: Lines | None = None,
         path: str = "",
         store: TraceStore | None = None,
     ) -> None:
         self.triton = triton
         self._defaults = default_types
-        self._lines = Lines(split_lines(source))
+        self._lines = lines or Lines()
         self._traces: AskedMemo[Trace] = AskedMemo(_KEPT)
         self._compiled: AskedMemo[Compiled] = AskedMemo(_KEPT)
         self._launches: dict[tuple[int, int], Launch] = {}

@@ -7,38 +7,53 @@ lines, continued lines, tritonlint's own comments, broken code) is no such edit,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from tritonlint.finding import Finding
 from tritonlint.moved import Lines, moved_finding
-from tritonlint.source.text import split_lines
+from tritonlint.source.regions import with_line_feeds
 from tritonlint_server.analysis_record import Analysis
 from tritonlint_server.sites import moved_survey
 
 _SYNTAX = "TL901"
 _TRIPLE = ('"""', "'''")
 
+Same = TypeVar("Same", str, list[str])
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """The lines that differ, `before` and `after`. `head` is the text above them, `count` how many lines that has."""
+
+    head: str
+    count: int
+    before: Sequence[str]
+    after: Sequence[str]
+
+    @property
+    def above(self) -> str:
+        """The line above."""
+        return self.head[self.head.rfind("\n") + 1 :]
+
 
 def carried_over(path: str, old_text: str, new_text: str, analysis: Analysis) -> Analysis | None:
     """The analysis of the new text, where the edit changed no code; else None."""
-    old, new = split_lines(old_text), split_lines(new_text)
-    first = _common(old, new)
-    last = _common(old[first:][::-1], new[first:][::-1])
-    before, after = old[first : len(old) - last], new[first : len(new) - last]
-    if first < 1 or _ours((old[first - 1], *before, *after)):
+    texts = (with_line_feeds(old_text), with_line_feeds(new_text))
+    edit = _edit(*texts)
+    first, before, after = edit.count, edit.before, edit.after
+    if first < 1 or _ours((edit.above, *before, *after)):
         return None
-    if first < 2 and any("coding" in line for line in (*old[:2], *new[:2])):
+    if first < 2 and any("coding" in line for text in texts for line in text.split("\n", 2)[:2]):
         return None
-    pairs = _same_code(before, after) if _outside_of_strings(old, first) else None
-    if pairs is None and (
-        _in_docstring(old, first, (*before, *after)) or _in_docstrings_head(old, first, before, after)
-    ):
+    pairs = _same_code(before, after) if _outside_of_strings(edit) else None
+    if pairs is None and (_in_docstring(edit) or _in_docstrings_head(edit)):
         pairs = []
     if pairs is None:
         return None
-    if analysis.failure or any(_reaches(finding, old, first, len(before)) for finding in analysis.findings):
+    if analysis.failure or any(_reaches(finding, edit) for finding in analysis.findings):
         return None
-    moved = len(new) - len(old)
+    moved = len(after) - len(before)
     inside = {first + 1 + one: first + 1 + other for one, other in pairs}
 
     def lines(line: int) -> int:
@@ -49,12 +64,32 @@ def carried_over(path: str, old_text: str, new_text: str, analysis: Analysis) ->
     return _shifted(analysis, path, lines) if moved or inside != {line: line for line in inside} else analysis
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines are the same from the start."""
+def _edit(old: str, new: str) -> _Edit:
+    """What differs. The texts are compared as a whole first, since nearly all of their lines are the same."""
+    start = old.rfind("\n", 0, _common(old, new)) + 1
+    old_rest, new_rest = old[start:], new[start:]
+    same = _common(old_rest[::-1], new_rest[::-1])
+    tail = old_rest.find("\n", len(old_rest) - same)
+    tail = 0 if tail < 0 else len(old_rest) - tail
+    before = old_rest[: len(old_rest) - tail].split("\n")
+    after = new_rest[: len(new_rest) - tail].split("\n")
+    first = _common(before, after)
+    last = _common(before[first:][::-1], after[first:][::-1])
+    start += sum(len(line) + 1 for line in before[:first])
+    return _Edit(
+        old[: max(start - 1, 0)],
+        old.count("\n", 0, start),
+        before[first : len(before) - last],
+        after[first : len(after) - last],
+    )
+
+
+def _common(one: Same, other: Same) -> int:
+    """How many characters or lines are the same from the start."""
     limit = min(len(one), len(other))
     if one[:limit] == other[:limit]:
         return limit
-    low, high = 0, limit  # the first `low` lines are the same, the first `high` are not
+    low, high = 0, limit  # the first `low` are the same, the first `high` are not
     while high - low > 1:
         middle = (low + high) // 2
         if one[low:middle] == other[low:middle]:
@@ -113,35 +148,32 @@ def _ours(lines: Sequence[str]) -> bool:
     return any("tritonlint" in line.lower() for line in lines)
 
 
-def _outside_of_strings(old: Sequence[str], first: int) -> bool:
+def _outside_of_strings(edit: _Edit) -> bool:
     """Does a line begin outside of a string over lines, and go on with no other line?"""
-    text = "\n".join(old[:first])
-    return not old[first - 1].rstrip().endswith("\\") and not any(
-        text.count(quotes) % 2 for quotes in _TRIPLE
+    return not edit.above.rstrip().endswith("\\") and not any(
+        edit.head.count(quotes) % 2 for quotes in _TRIPLE
     )
 
 
-def _in_docstring(old: Sequence[str], first: int, edited: Sequence[str]) -> bool:
+def _in_docstring(edit: _Edit) -> bool:
     """Do all edited lines lie within one docstring, between its first and its last line?"""
-    if any(quotes in line for quotes in _TRIPLE for line in edited):
+    if any(quotes in line for quotes in _TRIPLE for line in (*edit.before, *edit.after)):
         return False
-    text = "\n".join(old[:first])
-    is_open = [quotes for quotes in _TRIPLE if text.count(quotes) % 2]
+    is_open = [quotes for quotes in _TRIPLE if edit.head.count(quotes) % 2]
     if len(is_open) != 1:
         return False
-    at = text.rindex(is_open[0])
-    head = text[:at]
+    head = edit.head[: edit.head.rindex(is_open[0])]
     return head[head.rfind("\n") + 1 :].strip() in ("", "r") and head.rstrip("r \t\n").endswith(":")
 
 
-def _in_docstrings_head(old: Sequence[str], first: int, before: Sequence[str], after: Sequence[str]) -> bool:
+def _in_docstrings_head(edit: _Edit) -> bool:
     """Is the edit one behind the quotes that open a docstring of several lines?"""
-    if len(before) != 1 or len(after) != 1 or not _outside_of_strings(old, first):
+    if len(edit.before) != 1 or len(edit.after) != 1 or not _outside_of_strings(edit):
         return False
-    if not "\n".join(old[:first]).rstrip().endswith(":"):
+    if not edit.head.rstrip().endswith(":"):
         return False
     heads = []
-    for line in (before[0], after[0]):
+    for line in (edit.before[0], edit.after[0]):
         code = line.lstrip()
         if not code.startswith('"""') or any(char in code[3:] for char in "\"'\\"):
             return False
@@ -149,14 +181,14 @@ def _in_docstrings_head(old: Sequence[str], first: int, before: Sequence[str], a
     return heads[0] == heads[1]
 
 
-def _reaches(finding: Finding, old: Sequence[str], first: int, count: int) -> bool:
+def _reaches(finding: Finding, edit: _Edit) -> bool:
     """Does a finding end behind the code of a line that was edited, or is the code broken?"""
     span = finding.span
     if finding.code == _SYNTAX:
         return True
-    if not first < span.end_line <= first + count:
+    if not edit.count < span.end_line <= edit.count + len(edit.before):
         return False
-    return span.end_column - 1 > len(_code(old[span.end_line - 1]) or "")
+    return span.end_column - 1 > len(_code(edit.before[span.end_line - 1 - edit.count]) or "")
 
 
 def _shifted(analysis: Analysis, path: str, lines: Lines) -> Analysis:

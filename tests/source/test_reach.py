@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tritonlint.source.pieces import pieces_of
 from tritonlint.source.reach import Reach, facts_of
 
@@ -98,3 +100,57 @@ def test_a_group_hangs_on_what_binds_or_changes_the_names_that_were_looked_up() 
     }
     assert quiet.isdisjoint(reach.heads(union, frozenset({"launch"})))
     assert quiet <= set(reach.heads(union, frozenset({"SIZES"})))
+
+
+FUNCTION = """
+def host(a, b):
+    import os{0}
+    n = a.numel(){1}
+    if b:
+        run(a, n){2}
+{3}    return n
+"""
+WITHOUT_EFFECT = {
+    "a semicolon": (";", "", "", ""),
+    "a name": ("; x", "", "", ""),
+    "a value that nobody uses": ("", "; y = n + 1", "", ""),
+    "two of them": ("", "", "; y = n; z = n.shape[0]", ""),
+    "a comment behind code": ("", "  # so many", "", ""),
+}
+WITH_EFFECT = {
+    "a call": ("", "; x = f(a)", "", ""),
+    "a value of a name that is used": ("", "; n = 3", "", ""),
+    "a value used by another": ("", "; y = 3; f(y)", "", ""),
+    "a line above code": ("", "", "", "    y = 3\n"),
+    "a name for all the code": ("; global y", "; y = 3", "", ""),
+    "who asks for all names": ("; y = 3", "", "; f(locals())", ""),
+}
+
+
+def heads_of(*typed: str) -> object:
+    (piece,) = pieces_of(FUNCTION.format(*typed)).pieces
+    return facts_of(piece).head
+
+
+@pytest.mark.parametrize("what", WITHOUT_EFFECT)
+def test_code_that_does_nothing_is_no_part_of_what_others_see(what: str) -> None:
+    assert heads_of(*WITHOUT_EFFECT[what]) == heads_of("", "", "", "")
+
+
+@pytest.mark.parametrize("what", WITH_EFFECT)
+def test_code_that_does_something_is(what: str) -> None:
+    assert heads_of(*WITH_EFFECT[what]) != heads_of("", "", "", "")
+
+
+def test_of_imports_only_the_names_that_were_looked_up_count() -> None:
+    """Another name typed into an import, and a value beside it, leave the plans alone."""
+
+    def heads(text: str) -> object:
+        found = Reach([facts_of(piece) for piece in pieces_of(text).pieces])
+        return found.heads(frozenset(range(len(found.facts))), frozenset({"triton", "cdiv"}))
+
+    before = heads("import triton, os\nfrom triton import cdiv, jit\n")
+    assert heads("import triton, os.path\nfrom triton import cdiv, jit, autot\n") == before
+    assert heads("import triton, os; x = 1\nfrom triton import cdiv, jit\n") == before
+    assert heads("import triton, os\nfrom triton import cdiv as div, jit as cdiv\n") != before
+    assert heads("import triton, os; cdiv = 1\nfrom triton import cdiv, jit\n") != before

@@ -11,16 +11,17 @@ that the statements of a file that parses are those of its parts.
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tritonlint.source.problem import Problem
-from tritonlint.source.regions import parse_statements, problem_of, regions
-from tritonlint.source.text import split_lines
+from tritonlint.source.regions import parse_statements, problem_of, region_starts, with_line_feeds
 from tritonlint.span import Span
 
 _ROOM = 40  # blank lines behind a piece, at least
+_SAYS_NOTHING = re.compile(r"\s*(#|$)")  # a blank line or a comment
 
 
 class NotInPiecesError(Exception):
@@ -38,6 +39,10 @@ class Piece:
     statements: tuple[ast.stmt, ...]
     sound: bool
     parts: int = 1  # how many runs of lines it was joined from, since a string goes over the borders
+    lines: tuple[str, ...] = field(init=False, repr=False)  # of the text
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lines", tuple(self.text.split("\n")))
 
     @property
     def end(self) -> int:
@@ -82,7 +87,7 @@ class Pieces:
         for number, piece in enumerate(self.pieces):
             if chosen is None or number in chosen:
                 found.extend([""] * (piece.line - 1 - len(found)))
-                found.extend(piece.text.split("\n"))
+                found.extend(piece.lines)
         return found
 
 
@@ -113,21 +118,19 @@ def syntax_problem(error: SyntaxError, path: str) -> Problem:
 
 def _parts(text: str) -> list[str]:
     """Runs of lines of one top-level statement. Blank lines and comments before a statement belong to it."""
-    lines = split_lines(text)
+    text = with_line_feeds(text)
     starts = [0]
-    for start, _ in regions(text)[1:]:
+    for start in region_starts(text)[1:]:
         moved = start
-        while moved > starts[-1] and _says_nothing(lines[moved - 1]):
-            moved -= 1
+        while moved > starts[-1]:
+            before = text.rfind("\n", 0, moved - 1) + 1
+            if not _SAYS_NOTHING.match(text, before, moved - 1):
+                break
+            moved = before
         if moved > starts[-1]:
-            starts.append(start if lines[moved - 1].endswith("\\") else moved)
-    ends = [*starts[1:], len(lines)]
-    return ["\n".join(lines[start:end]) for start, end in zip(starts, ends, strict=True)]
-
-
-def _says_nothing(line: str) -> bool:
-    stripped = line.lstrip()
-    return not stripped or stripped.startswith("#")
+            starts.append(start if text.endswith("\\\n", 0, moved) else moved)
+    ends = [*starts[1:], len(text) + 1]
+    return [text[start : end - 1] for start, end in zip(starts, ends, strict=True)]
 
 
 def _piece(text: str, line: int, parts: int = 1) -> Piece:

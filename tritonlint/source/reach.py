@@ -12,11 +12,12 @@ that were looked up tell more (`heads`).
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tritonlint.source.definitions import last_name, may_be_kernel
 from tritonlint.source.environment import CHANGING, names_of
+from tritonlint.source.idle import binds_only, text_without
 from tritonlint.source.nodes import walk
 from tritonlint.source.pieces import Piece
 from tritonlint.source.reading import may_hold_kernel
@@ -25,10 +26,21 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LAUNCHES = ("](", "[(", "] (", ".run(", ".warmup(", "jit", "autotune", "heuristics", "Config")
 
 
+Told = tuple[int, str]  # a line and a text
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One statement of a piece, or one name that it imports: the names that it binds or changes, and its text."""
+
+    names: frozenset[str]
+    told: Told
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What one piece of a file says of names. `head` is the text that the reading of launches depends on: of a kernel
-    only what stands before its body, since host code never runs that."""
+    only what stands before its body, since host code never runs that; of a function what does something."""
 
     binds: frozenset[str]
     changes: frozenset[str]  # in place, from within its functions as well; local variables among them
@@ -41,19 +53,25 @@ class Facts:
     takes_comments: bool  # holds something that an `assume` comment above may be meant for
     makes: bool  # binds a name that may be a kernel by its looks: a decorated function, `name = made()`
     ours: bool  # has a comment of ours
-    head: tuple[int, str]
+    kernel: bool  # is a kernel whose body stands on lines of its own
+    inert: bool  # only binds names, to what is imported or needs no call
+    head: Told
+    parts: tuple[Part, ...]
 
 
 def facts_of(piece: Piece) -> Facts:
     """The facts of a piece; to be kept as long as the piece is."""
-    binds: dict[str, bool] = {}
+    parts: list[Part] = []
+    binds: set[str] = set()
     changes: set[str] = set()
     uses: set[str] = set()
     attributes: set[str] = set()
     offers: set[str] = set()
     everywhere = acts = makes = False
     for statement in piece.statements:
-        names_of(statement, binds, True)
+        own: dict[str, bool] = {}
+        own_changes: set[str] = set()
+        names_of(statement, own, True)
         acts = acts or may_hold_kernel(statement)
         makes = makes or bool(getattr(statement, "decorator_list", ()))
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
@@ -73,18 +91,22 @@ def facts_of(piece: Piece) -> Facts:
                 everywhere = True
             changed = _changed(node)
             if changed is not None:
-                changes.add(changed)
+                own_changes.add(changed)
             if isinstance(node, ast.Global):
-                changes.update(node.names)
+                own_changes.update(node.names)
+        binds.update(own)
+        changes |= own_changes
+        parts += _parts(piece, statement, frozenset(own) | own_changes)
     acts = acts or any(sign in piece.text for sign in _LAUNCHES)
     # A comment of ours in the body may be meant for the kernel.
     ours = "tritonlint" in piece.text.lower()
     kernel = plain_kernel(piece) if not ours else None
     head_uses = uses
     head = piece.key
+    if kernel is None and not ours:
+        head = (piece.line, _doing(piece))
     if kernel is not None:
-        lines = piece.text.split("\n")
-        head = (piece.line, "\n".join(lines[: kernel.body[0].lineno - piece.line]))
+        head = (piece.line, "\n".join(piece.lines[: kernel.body[0].lineno - piece.line]))
         head_uses = {node.id for part in _head(kernel) for node in walk(part) if isinstance(node, ast.Name)}
     takes = acts or any(isinstance(one, (*_FUNCTIONS, ast.ClassDef)) for one in piece.statements)
     return Facts(
@@ -99,8 +121,36 @@ def facts_of(piece: Piece) -> Facts:
         takes_comments=takes,
         makes=makes,
         ours=ours,
+        kernel=kernel is not None,
+        inert=bool(piece.statements) and all(map(binds_only, piece.statements)),
         head=head,
+        parts=tuple(parts),
     )
+
+
+def _parts(piece: Piece, statement: ast.stmt, names: frozenset[str]) -> Iterator[Part]:
+    """A statement as a part of its piece; of an import one part for each name."""
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        where = f"{statement.level} {statement.module}" if isinstance(statement, ast.ImportFrom) else "import"
+        for alias in statement.names:
+            bound = alias.asname or alias.name.partition(".")[0]
+            yield Part(frozenset((bound,)), (statement.lineno, f"{where} {alias.name} {alias.asname}"))
+    elif len(piece.statements) == 1:
+        yield Part(names, piece.key)
+    else:
+        rest = piece.lines[statement.lineno - piece.line : (statement.end_lineno or 0) - piece.line + 1]
+        end = statement.end_col_offset or 0
+        last = rest[-1].encode("utf-8", "surrogatepass")[:end]
+        yield Part(names, (statement.lineno, f"{statement.col_offset} {rest[:-1]} {last!r}"))
+
+
+def _doing(piece: Piece) -> str:
+    """The text of a piece, of a function without what does nothing."""
+    if len(piece.statements) == 1:
+        node = piece.statements[0]
+        if isinstance(node, _FUNCTIONS) and all(last_name(one) != "jit" for one in node.decorator_list):
+            return text_without(node, piece.lines, piece.line)
+    return piece.text
 
 
 def plain_kernel(piece: Piece) -> ast.FunctionDef | None:
@@ -227,20 +277,18 @@ class Reach:
             runs.setdefault(unions[mark], set(self._changing)).update(by)
         return {union: Group(frozenset(members[union]), frozenset(runs[union])) for union in members}
 
-    def heads(self, union: frozenset[int], names: frozenset[str]) -> tuple[tuple[int, str], ...]:
+    def heads(self, union: frozenset[int], names: frozenset[str]) -> tuple[Told, ...]:
         """What the plans of a group hang on in the text, where these are all the names that were looked up for them:
-        the pieces that bind or change one, and those of which the name alone does not tell."""
-        return tuple(
-            one.head
-            for number in sorted(union)
-            if (one := self.facts[number]).makes
-            or one.ours
-            or one.everywhere
-            or number in self.acting
-            or number in self._linked
-            or not names.isdisjoint(one.binds)
-            or not names.isdisjoint(one.changes)
-        )
+        the statements that bind or change one, and the pieces of which the name alone does not tell."""
+        found: list[Told] = []
+        for number in sorted(union):
+            one = self.facts[number]
+            acts = number in self.acting and not one.inert
+            if acts or one.makes or one.ours or one.everywhere or number in self._linked:
+                found.append(one.head)
+            else:
+                found += [part.told for part in one.parts if not names.isdisjoint(part.names)]
+        return tuple(found)
 
     def _closure(self, number: int) -> frozenset[int]:
         if number not in self._closures:

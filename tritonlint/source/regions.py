@@ -19,7 +19,7 @@ from tritonlint.span import Span
 
 # A line in column 0 that goes on with the statement before it, not a new one.
 _CONTINUES = re.compile(r"(else|elif|except|finally)\b|case\b|[)\]}]")
-_STARTS = re.compile(r"[^\s#]")
+_MARGIN = re.compile(r"\n[^\s#]")  # a line that begins in column 0; a plain character first is quick to find
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +114,31 @@ def problem_of(error: SyntaxError, path: str, offset: int = 0) -> Problem:
 
 def regions(text: str) -> list[tuple[int, str]]:
     """Runs of lines that each hold one top-level statement: (lines before it, text)."""
-    lines = split_lines(text)
+    text = with_line_feeds(text)
+    starts = region_starts(text)
     found: list[tuple[int, str]] = []
-    start = 0
-    decorated = False
-    for number, line in enumerate(lines):
-        if not _STARTS.match(line) or _CONTINUES.match(line):
+    before = 0
+    for start, end in zip(starts, [*starts[1:], len(text) + 1], strict=True):
+        found.append((before, text[start : end - 1]))
+        before += text.count("\n", start, end)
+    return found
+
+
+def region_starts(text: str) -> list[int]:
+    """Where in a text with plain line feeds the lines begin that start a top-level statement; the first is 0."""
+    found = [0]
+    decorated = text.startswith("@")
+    for match in _MARGIN.finditer(text):
+        at = match.start() + 1
+        if _CONTINUES.match(text, at):
             continue
         # A decorator line is glued to the statement below it; the line below a decorator starts nothing new.
-        if number > start and not decorated:
-            found.append((start, "\n".join(lines[start:number])))
-            start = number
-        decorated = line.startswith("@")
-    found.append((start, "\n".join(lines[start:])))
+        if not decorated:
+            found.append(at)
+        decorated = text[at] == "@"
     return found
+
+
+def with_line_feeds(text: str) -> str:
+    """The same lines, each ended by a line feed."""
+    return "\n".join(split_lines(text)) if "\r" in text else text
