@@ -420,3 +420,15 @@ def summed_products(a_ptr, b_ptr, x_ptr, s_ptr, o_ptr, n, BM: tl.constexpr, BN: 
     tl.atomic_add(s_ptr + 2 * n, tl.sum(changes))
     tl.atomic_add(s_ptr + 3 * n + rows, changes)
     tl.store(o_ptr + at, (acc * scale[:, None]).to(tl.float16))
+
+
+@triton.jit
+def bound_that_is_true(a_ptr, o_ptr, steps, BM: tl.constexpr):
+    """A bound that is True is -1 as the int32 of the loop variable, so that nothing runs."""
+    r = tl.arange(0, BM)
+    tile = r[:, None] * BM + r[None, :]
+    acc = tl.zeros((BM, BM), dtype=tl.float32)
+    for k in range(0, steps, BM):
+        a = tl.load(a_ptr + k * BM + tile)
+        acc += tl.dot(a, a)
+    tl.store(o_ptr + tile, acc)

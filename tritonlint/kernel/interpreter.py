@@ -475,10 +475,12 @@ class Interpreter(Expressions):
                     "type", f"the bounds and step of a loop must be integer scalars, not {describe(x)}"
                 )
         dt = d.promote_integers(d.promote_integers(bounds[0].dt, bounds[1].dt), bounds[2].dt)
-        low, high, by = (s.cast(m, x, dt) for x in bounds)
+        low, high, by = (s.loop_bound(m, x, dt) for x in bounds)
         attrs = loop_attributes(loop.options)
-        if step == 0 and isinstance(step, int):
+        if step == 0 and type(step) is int:
             raise Refused("type", "the step of a loop is zero")
+        if by.h.const is not None and by.h.const <= 0:
+            raise Untraceable(f"a loop with a step of {by.h.const}")
         if low.h.const is not None and high.h.const is not None and by.h.const is not None:
             trips = -(-(high.h.const - low.h.const) // by.h.const)
             if trips <= 1:

@@ -364,6 +364,14 @@ def _cast_integer(m: Machine, value: Tensor, dt: DType) -> Tensor:
     return _convert(m, "arith.extsi" if src.signed else "arith.extui", value, dt)
 
 
+def loop_bound(m: Machine, value: Tensor, dt: DType) -> Tensor:
+    """A bound or step in the type of the loop variable. It is extended by that type's sign, whatever its own: as an
+    int32, True is -1."""
+    if dt.signed and not value.dt.signed and value.dt.bits < dt.bits:
+        return _convert(m, "arith.extsi", value, dt)
+    return cast(m, value, dt)
+
+
 def _cast_float(m: Machine, value: Tensor, dt: DType, rounding: str | None) -> Tensor:
     src = value.dt
     custom = False
