@@ -432,3 +432,23 @@ def bound_that_is_true(a_ptr, o_ptr, steps, BM: tl.constexpr):
         a = tl.load(a_ptr + k * BM + tile)
         acc += tl.dot(a, a)
     tl.store(o_ptr + tile, acc)
+
+
+@triton.jit
+def alloc_across_wait(a_ptr, b_ptr, d_ptr, t_ptr, v_ptr, o_ptr, n, BM: tl.constexpr, BK: tl.constexpr, BN: tl.constexpr):
+    """Tiles of two products are loaded in rows of which no thread can copy 4 bytes, before the wait for one that is
+    copied: their memory is taken where they are loaded, since a wait says nothing of writes."""
+    rows = tl.arange(0, BM)
+    depth = tl.arange(0, BK)
+    columns = tl.arange(0, BN)
+    q = tl.load(a_ptr + rows[:, None] * BK + depth[None, :])
+    r = tl.load(b_ptr + rows[:, None] * BK + depth[None, :])
+    acc = tl.zeros((BM, BK), dtype=tl.float32)
+    for i in range(n):
+        at = tl.load(t_ptr + i).to(tl.int64)
+        k = tl.load(d_ptr + depth[:, None] * 64 + columns[None, :] * 1024 + at)
+        s = tl.load(d_ptr + 4096 + depth[:, None] * 64 + columns[None, :] * 1024 + at)
+        v = tl.load(v_ptr + columns[:, None] * BK + depth[None, :] + at * 1024)
+        p = tl.dot(r, s, acc=tl.dot(q, k))
+        acc = tl.dot(tl.exp(p).to(v.dtype), v, acc=acc)
+    tl.store(o_ptr + rows[:, None] * BK + depth[None, :], acc)

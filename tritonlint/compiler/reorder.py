@@ -11,6 +11,11 @@ from tritonlint.compiler.graph import GOp, Graph, op_dominates
 from tritonlint.compiler.ops import writes_memory
 from tritonlint.compiler.releases import Release
 
+# Operations that do not say what they do to memory are passed over: waits, and loops and branches, which only hold others.
+_SAYS_NOTHING = frozenset({
+    "ttg.async_wait", "ttg.async_commit_group", "ttng.fence_async_shared", "ttng.warp_group_dot_wait",
+})  # fmt: skip
+
 
 def reorder_instructions(graph: Graph, release: Release) -> None:
     """Move operations, in place."""
@@ -95,8 +100,7 @@ def _after_other_operand(op: GOp) -> None:
 
 
 def _crosses_write(first: GOp, second: GOp) -> bool:
-    """Whether an operation between the two says that it writes memory; loops and branches, which only hold
-    such operations, say nothing themselves."""
+    """Whether an operation between the two says that it writes memory."""
     block = first.block
     assert block is not None
     place = second.ancestor_in(block)
@@ -104,4 +108,8 @@ def _crosses_write(first: GOp, second: GOp) -> bool:
         return True
     start, end = block.ops.index(first), block.ops.index(place)
     last = end if place is second else end + 1
-    return any(writes_memory(between) for between in block.ops[start + 1 : last] if not between.blocks)
+    return any(
+        writes_memory(between) and between.name not in _SAYS_NOTHING
+        for between in block.ops[start + 1 : last]
+        if not between.blocks
+    )
