@@ -359,3 +359,20 @@ def test_hints_for_a_carried_value_hold_before_the_loop() -> None:
     loop = only(found, "scf.for")
     first = next(op for op in walk(found.function.body) if op.results and op.results[0] is loop.operands[3])
     assert (first.name, first.attrs.get("tt.divisibility")) == ("tt.addptr", (16,))
+
+
+def test_a_block_is_cast_to_the_element_of_another_blocks_type() -> None:
+    """`w.to(x.type)` with blocks of other shapes."""
+    found = traced(
+        """
+        @triton.jit
+        def kernel(a, b, c, M: tl.constexpr, N: tl.constexpr):
+            x = tl.load(a + tl.arange(0, M))
+            w = tl.load(b + tl.arange(0, N)).to(x.type)
+            tl.store(c + tl.arange(0, N), w)
+        """,
+        {"a": "*bf16", "b": "*fp32", "c": "*bf16"},
+        {"M": 64, "N": 32},
+    )
+    assert found.complete
+    assert only(found, "arith.truncf").results[0].type == Type("bf16", (32,))

@@ -12,7 +12,7 @@ from tritonlint.kernel.dtypes import DType
 from tritonlint.kernel.graph import type_of
 from tritonlint.kernel.machine import Machine
 from tritonlint.kernel.shaping import tensor_of
-from tritonlint.kernel.values import Opaque, Refused, Tensor, Untraceable, is_dynamic, known
+from tritonlint.kernel.values import Opaque, Refused, Tensor, TensorType, Untraceable, is_dynamic, known
 
 _32_64 = (d.FP32, d.FP64)
 
@@ -144,7 +144,8 @@ def cast(
     m: Machine, input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False
 ) -> Tensor:
     x = tensor_of(m, input)
-    dt = dtype_of(dtype)
+    # A block takes the element of another block's type (`x.to(y.type)`).
+    dt = dtype.dt if isinstance(dtype, TensorType) and x.shape else dtype_of(dtype)
     if known(bitcast, "bitcast"):
         return s.bitcast(m, x, dt)
     return s.cast(m, x, dt, known(fp_downcast_rounding, "fp_downcast_rounding"))
