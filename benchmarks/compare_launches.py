@@ -7,6 +7,11 @@
 The source is what both read: the GPU runs it through triton.jit as it stands, verify finds its launches and compiles
 them. Compared are shared bytes, registers and spills of each launch, and whether a launch that the driver refuses is said
 not to fit; the releases of Triton must be the same. Exit status 1 where anything differs.
+
+    python benchmarks/compare_launches.py recorded launches.py real.jsonl [--count 200]
+
+writes both files from the tables of an H200 in data/, so that no GPU is needed: launches spread over all that were timed
+there, with what the driver said of them. These rows have shared bytes, registers and spills of Triton 3.6.0.
 """
 
 from __future__ import annotations
@@ -17,11 +22,15 @@ import itertools
 import json
 import pathlib
 import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
 KERNELS = pathlib.Path(__file__).with_name("gpu_kernels.py")
+TABLES = tuple(KERNELS.with_name("data") / name for name in ("h200.csv", "h200_second.csv"))
+RECORDED_WITH = "3.6.0"
 COUNT = 200
+_TORCH = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp8e4nv": "float8_e4m3fn", "i8": "int8"}
+T = TypeVar("T")
 
 
 def launches() -> Iterator[tuple[str, list[str], str]]:
@@ -94,12 +103,43 @@ def launches() -> Iterator[tuple[str, list[str], str]]:
         yield "column_sum", tensors, call
 
 
+def recorded(tables: Sequence[pathlib.Path], count: int) -> tuple[str, list[dict[str, Any]]]:
+    """(source, what the driver said of each launch) of launches that measure_gpu.py timed."""
+    sys.path.insert(0, str(KERNELS.parents[1]))
+    from benchmarks.timed_rows import timed_rows
+
+    every = [timed for table in tables for timed in timed_rows(str(table))]
+    chosen = _spread(every, count)
+    calls = []
+    told = []
+    for number, timed in enumerate(chosen):
+        job, row = timed.job, timed.row
+        tensors = []
+        given = []
+        for name, of in job["types"].items():
+            if of.startswith("*"):
+                tensors.append(f"{name} = torch.empty((4096,), dtype=torch.{_TORCH[of[1:]]}, device='cuda')")
+            given.append(f"{name}={name if of.startswith('*') else job['values'].get(name, 0.5)}")
+        given += [f"{name}={value!r}" for name, value in job["constants"].items()]
+        given += [f"{name}={job[name]}" for name in ("num_warps", "num_stages")]
+        calls.append((tensors, f"{job['kernel']}[{tuple(job['grid'])}]({', '.join(given)})"))
+        numbers = {"shared": int(row["shared"]), "registers": int(row["regs"]), "spills": int(row["spills"])}
+        told.append({"run": f"run_{number:03}", "triton": RECORDED_WITH, **numbers})
+    return _written(calls), told
+
+
 def source() -> str:
     """The kernels, and a function for each launch, spread over all that there are."""
-    every = list(launches())
-    chosen = [every[number * len(every) // COUNT] for number in range(COUNT)]
+    return _written([(tensors, call) for _, tensors, call in _spread(list(launches()), COUNT)])
+
+
+def _spread(every: Sequence[T], count: int) -> list[T]:
+    return [every[number * len(every) // count] for number in range(min(count, len(every)))]
+
+
+def _written(calls: Sequence[tuple[list[str], str]]) -> str:
     parts = ["import torch\n", KERNELS.read_text(encoding="utf-8")]
-    for number, (_, tensors, call) in enumerate(chosen):
+    for number, (tensors, call) in enumerate(calls):
         body = "".join(f"    {line}\n" for line in (*tensors, f"return {call}"))
         parts.append(f"\n\ndef run_{number:03}():\n{body}")
     return "".join(parts)
@@ -178,17 +218,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("write", "launch", "compare"))
+    parser.add_argument("what", choices=("write", "launch", "compare", "recorded"))
     parser.add_argument("launches", type=pathlib.Path)
     parser.add_argument("real", type=pathlib.Path, nargs="?")
     parser.add_argument("--gpu", default="h200")
     parser.add_argument("--python", default=sys.executable, help="whose Triton compiles, for compare")
+    parser.add_argument("--count", type=int, default=COUNT, help="launches, for recorded")
     options = parser.parse_args()
     if options.what == "write":
         options.launches.write_text(source(), encoding="utf-8")
         return 0
     if options.real is None:
         parser.error("the file of the real launches is needed")
+    if options.what == "recorded":
+        text, told = recorded(TABLES, options.count)
+        options.launches.write_text(text, encoding="utf-8")
+        options.real.write_text("".join(f"{json.dumps(row)}\n" for row in told), encoding="utf-8")
+        return 0
     if options.what == "launch":
         with options.real.open("w", encoding="utf-8") as file:
             for row in launch(options.launches):

@@ -64,6 +64,15 @@ def test_data_compared_with_data_may_be_anything() -> None:
     assert found.indices == set()
 
 
+def test_the_place_of_a_maximum_tells_nothing_of_the_data() -> None:
+    found = uses(
+        "offs = tl.arange(0, BLOCK)\n"
+        "best = tl.argmax(tl.load(x + offs), axis=0)\n"
+        "tl.store(y + best, tl.where(offs == best, 0.0, 1.0))\n"
+    )
+    assert found.indices == set()
+
+
 def test_helpers_are_looked_into() -> None:
     helper = "@triton.jit\ndef get(p, o):\n    return tl.load(p + o)\n\n\n"
     found = uses("tl.store(y + tl.arange(0, BLOCK), get(x, tl.arange(0, BLOCK)) * n)", more=helper)

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,17 @@ BAD = {
     "missing.py": ("import no_such_module\n", "import", "No module named 'no_such_module'"),
     "prints.py": ("print('x' * 20_000_000)\n", "", ""),
     "reads.py": ("input()\n", "import", "EOFError"),
+    "prints_on.py": ("while True: print('x' * 1000)\n", "import", "more than 20 s"),
+    "forks.py": ("import os\nos.fork()\n", "", ""),
+    "threads.py": (
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(4321,)).start()\n",
+        "",
+        "",
+    ),
+    "closes.py": ("import os\nos.closerange(0, 256)\n", "import", "ended the process"),
+    "ends_group.py": ("import os\nos.killpg(0, 9)\n", "import", "signal 9"),
+    "forgets.py": ("import os\nos.environ.clear()\nos.chdir('/')\n", "", ""),
+    "grows.py": ("kept = bytearray(6 << 30)\n", "import", "MemoryError"),
     "spawns.py": (
         "import subprocess\nsubprocess.Popen(['sleep', '4321'], start_new_session=True)\n"
         "subprocess.Popen(['sleep', '4321'])\n",
@@ -86,7 +98,7 @@ def test_bad_modules_cost_their_own_rows_only(tmp_path: Path) -> None:
     for name, (text, _, _) in BAD.items():
         (tmp_path / name).write_text(text + GOOD, encoding="utf-8")
     (tmp_path / "good.py").write_text(GOOD, encoding="utf-8")
-    done = verify(tmp_path, ".", "--gpu", "a100", "--time-limit", "20")
+    done = verify(tmp_path, ".", "--gpu", "a100", "--time-limit", "20", "--memory-limit", "4096")
     assert done.status == 1, done.err
     found = rows(done)
     assert found["good.py"]["compiled"]["registers"] > 0
@@ -108,6 +120,13 @@ def _processes() -> list[str]:
 
 
 KERNELS = {
+    "fails_in_ptxas.py": (
+        "    x = tl.load(x_ptr + tl.arange(0, BLOCK))\n"
+        "    x = tl.inline_asm_elementwise('add.u32 $0, $1;', '=r,r', [x], tl.float32, is_pure=True, pack=1)\n"
+        "    tl.store(x_ptr + tl.arange(0, BLOCK), x)\n",
+        "assembly",
+        "ptxas, line ",
+    ),
     "rejected.py": (
         "    x = tl.load(x_ptr + tl.arange(0, BLOCK))\n    tl.store(x_ptr, x.no_such_method())\n",
         "rejected",
@@ -158,6 +177,7 @@ def test_a_compiler_that_fails_costs_one_row(tmp_path: Path) -> None:
     found = rows(done)
     for name, (_, kind, reason) in KERNELS.items():
         assert (found[name]["kind"], reason in found[name]["reason"]) == (kind, True), found[name]["reason"]
+        assert tempfile.gettempdir() + os.sep not in found[name]["reason"]
     assert found["good.py"]["compiled"]["registers"] > 0
 
 
@@ -181,6 +201,61 @@ def test_no_triton_is_a_row_each_with_the_reason(tmp_path: Path) -> None:
     assert rows(done)["add.py"]["kind"] == "no-triton"
     assert "No module named 'triton'" in done.err
     assert len(done.err.splitlines()) == 1
+    told = tritonlint("verify", "add.py", "--gpu", "a100", "--python", str(tmp_path / "none"), cwd=tmp_path)
+    assert (told.status, told.out) == (2, "1 could be compiled, none is\n")
+    assert told.err == f"error: {tmp_path / 'none'} cannot be run: No such file or directory\n"
+
+
+def test_a_triton_that_is_too_old(tmp_path: Path) -> None:
+    """It is named, though it cannot even be imported without torch."""
+    (tmp_path / "add.py").write_text(GOOD, encoding="utf-8")
+    done = verify(tmp_path, "add.py", "--gpu", "a100", release="2.2.0")
+    assert done.status == 2
+    assert (rows(done)["add.py"]["kind"], "Triton 2.2.0 is too old" in done.err) == ("no-triton", True)
+
+
+def test_the_oldest_interface(tmp_path: Path) -> None:
+    """3.0: what it knows is compiled, a newer target is a row with the reason."""
+    (tmp_path / "add.py").write_text(GOOD, encoding="utf-8")
+    done = verify(tmp_path, "add.py", "--gpu", "h100", "--gpu", "mi300x", "--gpu", "b200", release="3.0.0")
+    found = {row["gpu"]: row for row in done.json["rows"]}
+    assert found["h100"]["compiled"]["registers"] > 0 and found["mi300x"]["compiled"]["registers"] > 0
+    assert (found["b200"]["kind"], "sm_100" in found["b200"]["reason"]) == ("target", True)
+
+
+def test_names_that_no_kernel_has(tmp_path: Path) -> None:
+    (tmp_path / "add.py").write_text(GOOD, encoding="utf-8")
+    for option, text, said in (
+        ("--set", "BLOKC=64", "--set BLOKC: no launched kernel has such a constant; did you mean BLOCK?"),
+        ("--set", "BLOCK_*=64", "--set BLOCK_*: no launched kernel has such a constant; did you mean BLOCK?"),
+        ("--type", "y_prt=*fp16", "--type y_prt: no launched kernel has such a run-time argument; did you mean y_ptr"),
+    ):  # fmt: skip
+        done = verify(tmp_path, "add.py", "--gpu", "a100", option, text)
+        assert (done.status, said in done.err) == (2, True), done.err
+
+
+def test_kernels_of_a_notebook(tmp_path: Path) -> None:
+    """Its cells are run; one that fails costs what needs it, and is named by its number."""
+    two = "@triton.jit\ndef two(x_ptr, BLOCK: tl.constexpr):\n    tl.store(x_ptr + tl.arange(0, BLOCK), WIDTH)\n"
+    cells = [
+        "%matplotlib inline\n!pip install nothing",
+        ADD,
+        "import no_such_module\nWIDTH = no_such_module.WIDTH",
+        two,
+        "x = torch.empty(4096, device='cuda')\nadd[(4,)](x, x, x, 4096, BLOCK=128)\ntwo[(1,)](x, BLOCK=64)",
+        "raise SystemExit",
+    ]
+    book = [{"cell_type": "markdown", "source": "# add"}]
+    book += [{"cell_type": "code", "source": text} for text in cells]
+    (tmp_path / "book.ipynb").write_text(json.dumps({"cells": book, "metadata": {}}), encoding="utf-8")
+    done = verify(tmp_path, "book.ipynb", "--gpu", "a100")
+    found = {row["kernel"]: row for row in done.json["rows"]}
+    assert found["add"]["compiled"]["registers"] > 0
+    assert (found["add"]["path"], found["add"]["line"]) == ("book.ipynb:cell 6", 2)
+    assert found["two"]["kind"] == "import"
+    said = "a cell fails: ModuleNotFoundError: No module named 'no_such_module' (cell 4, line 1); then: "
+    assert found["two"]["reason"].startswith(said)
+    assert "WIDTH is not defined" in found["two"]["reason"]
 
 
 def test_a_stopped_run_goes_on_from_there(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def command(
     except FactsError as error:
         raise CommandError(str(error)) from None
     except NoTriton as error:
-        raise CommandError(f"{error} (pip install 'tritonlint[verify]', or --facts)") from None
+        raise CommandError(f"{error}; --facts needs none") from None
     if output_format == "json":
         text = json.dumps(calibration_object(found), indent=2, ensure_ascii=False, default=str) + "\n"
     else:

@@ -114,4 +114,4 @@ def _write(report: Report, output_format: str, output_file: str | None) -> None:
     else:
         click.echo(text, nl=False, color=True)
     if report.no_triton:
-        click.echo(f"error: {report.no_triton} (pip install 'tritonlint[verify]')", err=True)
+        click.echo(f"error: {report.no_triton}", err=True)

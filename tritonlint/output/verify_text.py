@@ -43,6 +43,11 @@ def render(report: Report, stream: TextIO | None) -> str:
     )
     for path, why in report.problems:
         console.print(Text(f"{path}: error: {why}"))
+    if report.no_triton:
+        # Where it goes to a terminal, the command says why in the next line.
+        why = f": {report.no_triton}" if stream is None else ""
+        console.print(Text(f"{report.counts()['failed']:,} could be compiled, none is{why}"))
+        return written.getvalue()
     for state, title in _TITLES.items():
         rows = [row for row in report.rows if row.state == state]
         if not rows:
@@ -135,8 +140,6 @@ def _assumed(console: Console, rows: Sequence[Row]) -> None:
 
 
 def _summary(report: Report) -> str:
-    if report.no_triton:
-        return report.no_triton
     counts = report.counts()
     compared = counts["wrong"] + counts["off"] + counts["equal"] + counts["refused"]
     text = f"{compared:,} compared: {counts['equal'] + counts['refused']:,} as estimated"

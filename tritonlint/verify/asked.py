@@ -7,15 +7,17 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tritonlint.arguments import arguments_of_defaults
 from tritonlint.context import FileWork
+from tritonlint.finding import located
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.launch_model import Launch, known_options, unknown_constants, why_unknown
 from tritonlint.matrix import config_of, line_of
+from tritonlint.source.notebook import place_in
 from tritonlint.source.sites import Candidate, KernelSource, LaunchPlan, ModuleRef
 from tritonlint.source.values import DType, Known, Unknown
 from tritonlint.verify.completed import completed
@@ -39,6 +41,7 @@ class CompileJob:
     aligned: tuple[str, ...]
     options: Mapping[str, Any]
     arch: str
+    cells: str = ""  # of a notebook: its code cells, joined
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -55,7 +58,8 @@ class CompileJob:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A launch or a config on a GPU; `job` is None where it is not complete, and `why` says what is missing."""
+    """A launch or a config on a GPU; `job` is None where it is not complete, and `why` says what is missing. `path` and
+    `line` are as they are shown: of a notebook's, the cell and the line in it."""
 
     path: str
     line: int
@@ -99,11 +103,21 @@ def _asked(
     sources: _Sources,
 ) -> Asked:
     config = {**config_of(candidate), **chosen}
-    line = line_of(candidate, plan)
+    cell, line = place_in(work.module.file.cells, line_of(candidate, plan))
 
     def made(job: CompileJob | None, why: str = "", assumptions: tuple[str, ...] = ()) -> Asked:
         return Asked(
-            work.path, line, plan.kernel.name, config, gpu, work, plan, candidate, job, assumptions, why
+            located(work.path, cell),
+            line,
+            plan.kernel.name,
+            config,
+            gpu,
+            work,
+            plan,
+            candidate,
+            job,
+            assumptions,
+            why,
         )
 
     options, unknown = known_options(candidate)
@@ -112,13 +126,13 @@ def _asked(
     missing = unknown_constants(plan.kernel, candidate)
     if missing:
         return made(None, "; ".join(missing))
-    if plan.kernel.path.endswith(".ipynb"):
-        return made(None, "a kernel of a notebook is not imported")
     launch = work.model.launch(plan, candidate, options)
     try:
         job = compile_job(launch, gpu.arch, sources)
     except _NoJob as error:
         return made(None, str(error))
+    if job.file.endswith(".ipynb"):
+        job = replace(job, cells=work.source)
     return made(job, "", (*launch.assumptions, *launch.arguments.assumptions))
 
 

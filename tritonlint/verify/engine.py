@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from tritonlint.facts.cubin import CodeError, read_amdgcn, read_cubin
+from tritonlint.facts.triton_cache import release_of
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.verify.asked import CompileJob
 
@@ -40,6 +41,7 @@ BOOT = (
 )
 _BATCH = (4, 24)  # jobs of one import, least and most: another process can take the rest of the file
 _HELLO_SECONDS = 120.0
+OLDEST = (3, 0)  # older releases are compiled through another interface
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,12 +206,19 @@ class _Process:
         self.ended = False
         try:
             hello = self._line(_HELLO_SECONDS)
-        except (TimeoutError, EOFError):
-            hello = {"missing": f"{interpreter.executable} does not answer"}
+        except (TimeoutError, EOFError, ValueError):
+            self.end()
+            raise NoTriton(f"{interpreter.executable} does not answer as a Python does") from None
         if "missing" in hello:
             self.end()
-            raise NoTriton(f"no Triton in Python {hello.get('python', '?')}: {hello['missing']}")
+            raise NoTriton(
+                f"no Triton in Python {hello['python']}: {hello['missing']} (pip install 'tritonlint[verify]')"
+            )
         self.triton = str(hello["triton"])
+        release = release_of(self.triton)
+        if release is None or release < OLDEST:
+            self.end()
+            raise NoTriton(f"Triton {self.triton} is too old: verify asks 3.0 and newer")
 
     def serve(
         self, file: str, gpu: GpuProfile, jobs: Sequence[CompileJob], limits: Limits
@@ -218,6 +227,7 @@ class _Process:
         left = {job.key: job for job in jobs}
         request = {
             "file": str(Path(file).absolute()),
+            "cells": jobs[0].cells,
             "gpu": described(gpu),
             "jobs": [job.to_json() for job in jobs],
             "import_seconds": limits.import_seconds,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.model.occupancy import occupancy
+from tritonlint.source.notebook import in_cells
 from tritonlint.verify.asked import Asked
 from tritonlint.verify.engine import Answer
 
@@ -107,9 +108,10 @@ def row_of(asked: Asked, estimated: Mapping[str, Any] | None, answer: Answer | N
         else:
             state = "failed"
     assumptions = estimate["assumptions"] if estimate is not None else asked.assumptions
+    cells = asked.work.module.file.cells
     return Row(
         asked.path, asked.line, asked.kernel, asked.config, asked.gpu.name, asked.gpu.arch, state, estimate,
-        compiled, tuple(differences), tuple(assumptions), kind, reason,
+        compiled, tuple(differences), tuple(assumptions), kind, in_cells(reason, cells),
         answer.seconds if answer is not None else 0.0,
         asked.job.to_json() if asked.job is not None else None,
     )  # fmt: skip

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from tritonlint.context import FileWork
 from tritonlint.discovery import discover
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.kernel.ir import Block
+from tritonlint.launch_model import OPTION_NAMES
 from tritonlint.lint import relevant
 from tritonlint.result_cache import code_digest
-from tritonlint.settings import Resolver, Settings, with_overrides
+from tritonlint.settings import Resolver, Settings, SettingsError, near, with_overrides
 from tritonlint.targets import Targets, choose
 from tritonlint.verify.asked import Asked, CompileJob, asked_of
 from tritonlint.verify.engine import Answer, Engine, NoTriton, Running
@@ -96,6 +98,8 @@ def wanted_launches(
     problems = [(entry.path, entry.reason) for entry in found.problems]
     asked: list[Asked] = []
     names: dict[str, None] = {}
+    constants: set[str] = set()
+    arguments: set[str] = set()
     for path in found.files:
         try:
             data = Path(path).read_bytes()
@@ -112,12 +116,27 @@ def wanted_launches(
         targets = choose(settings, Path(path).absolute().parent, wanted.gpus, triton or None)
         names.update(dict.fromkeys(gpu.name for gpu in targets.gpus))
         own = _of_file(path, data, settings, targets, wanted.sets)
+        for parameters in {id(one.plan.kernel): one.plan.kernel.parameters for one in own}.values():
+            constants.update(parameter.name for parameter in parameters if parameter.constexpr)
+            arguments.update(parameter.name for parameter in parameters if not parameter.constexpr)
         if wanted.per_kernel is not None:
             own = spread(own, wanted.per_kernel, lambda one: (one.kernel, one.gpu.name))
         asked += own
+    if asked:
+        _refuse_unknown("--set", wanted.sets, constants.union(OPTION_NAMES), "constant")
+        _refuse_unknown("--type", wanted.types, arguments, "run-time argument")
     if wanted.sample is not None:
         asked = spread(asked, wanted.sample, lambda one: (one.gpu.name,))
     return asked, problems, names
+
+
+def _refuse_unknown(option: str, given: Iterable[str], known: Collection[str], what: str) -> None:
+    """Raises SettingsError for a name or pattern that fits nothing: it would be passed over without a word."""
+    for name in given:
+        if not fnmatch.filter(known, name):
+            raise SettingsError(
+                f"{option} {name}: no launched kernel has such a {what}{near(name, sorted(known))}"
+            )
 
 
 def _of_file(

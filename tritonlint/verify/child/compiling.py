@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import importlib
+import importlib.metadata
 import re
 import sys
 import types
@@ -143,6 +145,10 @@ def constant(value: Any, module: types.ModuleType) -> Any:
 def installed() -> dict[str, Any]:
     """What the parent asks first: {"triton": "3.9.0"}, or {"missing": why}."""
     try:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            told = importlib.metadata.version("triton")
+            if told.startswith(("0.", "1.", "2.")):  # importing these may need what is not there
+                return {"triton": told, "python": sys.version.split()[0]}
         triton: Any = importlib.import_module("triton")
         return {"triton": triton.__version__, "python": sys.version.split()[0]}
     except BaseException as error:

@@ -1,7 +1,9 @@
-"""Imports the user's file as the module that it is, and finds a kernel in it."""
+"""Imports the user's file as the module that it is, or runs a notebook's cells, and finds a kernel in it."""
 
 from __future__ import annotations
 
+import ast
+import codeop
 import importlib
 import importlib.util
 import os
@@ -91,6 +93,30 @@ def _from_above(
             importlib.import_module(".".join(names))
             return _load(".".join((*names, stem)), path)
     raise _NotThisWay
+
+
+def run_cells(path: str, text: str, folder: str) -> tuple[types.ModuleType, str]:
+    """A module of a notebook's cells, and what the first statement that failed says, if one does. The others run all
+    the same: most notebooks launch what they define, which cannot work here. The text is laid down in the folder, since
+    Triton reads the source of a kernel from its file."""
+    place = os.path.join(folder, os.path.basename(path))
+    with open(place, "w", encoding="utf-8") as file:
+        file.write(text)
+    sys.path.insert(0, os.path.dirname(path))
+    stem = os.path.basename(path).rsplit(".", 1)[0]
+    module = types.ModuleType(f"{stem}__verified")
+    module.__file__ = place
+    sys.modules[module.__name__] = module
+    compiler = codeop.Compile()  # keeps what `from __future__` asks for
+    failed = ""
+    for statement in ast.parse(text).body:
+        try:
+            code = compiler(ast.Module([statement], []), place, "exec")  # type: ignore[arg-type]
+            exec(code, vars(module))
+        except BaseException as error:
+            said = " ".join(str(error).split())[:300]
+            failed = failed or f"{type(error).__name__}: {said} (line {statement.lineno})"
+    return module, failed
 
 
 def _place(path: str) -> tuple[str, list[str], str]:

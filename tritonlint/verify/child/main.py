@@ -1,7 +1,8 @@
 """The process beside tritonlint: it imports Triton once and forks for each module, which forks for each compile.
 
-Standard input has one request a line: {"file", "gpu", "jobs", "import_seconds", "compile_seconds", "memory_bytes",
-"path"}. Standard output gets one line for each job, {"id", "result"|"error", "kind", "seconds"}, and {"end": true}.
+Standard input has one request a line: {"file", "cells", "gpu", "jobs", "import_seconds", "compile_seconds",
+"memory_bytes", "path"}; "cells" is the text of a notebook, else empty. Standard output gets one line for each job,
+{"id", "result"|"error", "kind", "seconds"}, and {"end": true}.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .compiling import Refused, answer, installed
-from .importing import KernelNotFound, NotImported, import_file
+from .importing import KernelNotFound, NotImported, import_file, run_cells
 from .limits import Lines, fork, said, write_line
 
 # What assemblers and LLVM say of a target that they do not know.
@@ -67,7 +68,7 @@ def _name_the_compiler() -> None:
 
 def _serve(request: Mapping[str, Any], out: int) -> None:
     """One module: forks, passes its lines on, and ends it."""
-    child = fork(lambda descriptor: _module(request, descriptor))
+    child = fork(lambda descriptor: _module(request, descriptor), request["memory_bytes"])
     lines = Lines(child)
     seconds = request["import_seconds"]
     left = [job["id"] for job in request["jobs"]]
@@ -77,7 +78,7 @@ def _serve(request: Mapping[str, Any], out: int) -> None:
             seconds = request["compile_seconds"] + _SLACK_SECONDS
             if "id" in line:
                 left.remove(line["id"])
-                write_line(out, line)
+                write_line(out, _for_reading(line))
             elif "failed" in line:
                 why = line["failed"]
                 break
@@ -94,10 +95,18 @@ def _serve(request: Mapping[str, Any], out: int) -> None:
     elif why and child.tail.text().strip() and "status 2" in why:
         why = _with_output(why, child.tail.text())  # argparse says there what it misses
     for job in left:
-        write_line(out, {"id": job, "kind": "import", "error": why})
+        write_line(out, _for_reading({"id": job, "kind": "import", "error": why}))
 
 
 _ERROR = re.compile(r"\berror\s*:", re.IGNORECASE)  # ptxas puts blanks before the colon
+
+
+def _for_reading(line: dict[str, Any]) -> dict[str, Any]:
+    """The reason without the paths of this run's own files: `ptxas /tmp/x/y.ptx, line 84; error` is `ptxas, line 84`."""
+    if "error" in line:
+        scratch = re.escape(os.environ["TRITONLINT_SCRATCH"])
+        line["error"] = re.sub(rf" ?{scratch}/[^\s,;:'\"]*", "", line["error"])
+    return line
 
 
 def _with_output(why: str, tail: str) -> str:
@@ -110,13 +119,19 @@ def _module(request: Mapping[str, Any], descriptor: int) -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.argv = [request["file"]]
     sys.path[:0] = request["path"]
-    os.environ["TRITON_CACHE_DIR"] = tempfile.mkdtemp(dir=os.environ["TRITONLINT_SCRATCH"])
+    scratch = tempfile.mkdtemp(dir=os.environ["TRITONLINT_SCRATCH"])
+    os.environ["TRITON_CACHE_DIR"] = scratch
+    own = os.getpid()
+    failed = ""
     try:
         from . import driver, torch_stand_in
 
         driver.install(request["gpu"])
         torch_stand_in.prepare(request["gpu"])
-        module = import_file(request["file"])
+        if request["cells"]:
+            module, failed = run_cells(request["file"], request["cells"], scratch)
+        else:
+            module = import_file(request["file"])
     except NotImported as failure:
         write_line(descriptor, {"failed": _why_not(failure.errors)})
         sys.stderr.flush()
@@ -124,12 +139,22 @@ def _module(request: Mapping[str, Any], descriptor: int) -> None:
     except BaseException as error:  # the stand-ins themselves, with a Triton that is laid out otherwise
         write_line(descriptor, {"failed": f"the module cannot be imported: {_described(error)}"})
         return
+    if os.getpid() != own:
+        os._exit(0)  # a fork that the module made and let go on
     write_line(descriptor, {"imported": True})
     for job in request["jobs"]:
         began = time.monotonic()
         line = _compiled(job, module, request)
+        if failed:
+            line = _after_failure(line, failed)
         line.update(id=job["id"], seconds=round(time.monotonic() - began, 3))
         write_line(descriptor, line)
+
+
+def _after_failure(line: dict[str, Any], failed: str) -> dict[str, Any]:
+    """In a notebook of which a cell failed, what is missing afterwards says nothing of the kernel."""
+    missing = line.get("kind") == "not-found" or "is not defined" in line.get("error", "")
+    return {"kind": "import", "error": f"a cell fails: {failed}; then: {line['error']}"} if missing else line
 
 
 def _why_not(errors: Sequence[BaseException]) -> str:
@@ -211,7 +236,7 @@ def _telling(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip(" ^")]
     if len(lines) > 3:
         named = [line for line in lines if "fatal" in line or _ERROR.search(line)]
-        lines = named[:2] or lines[-1:]
+        lines = list(dict.fromkeys(named))[:2] or lines[-1:]
     return " ".join(" ".join(lines).split())[:400]
 
 
