@@ -26,7 +26,6 @@ _SHARED_BYTES_PER_CLOCK = 128
 _ISSUES_PER_CLOCK = 4  # one a sub-partition
 _SPECIAL_PER_CLOCK = 16
 _LANES = 32
-_HALF = 0.5
 _PLAIN_SHARE = 0.5  # of the ordinary units' peak that a product without tensor cores reaches
 _NEWER_THAN_MMA_V2 = (9, 10, 11)  # majors whose peak is that of other instructions than mma.sync
 _UNITS = ("tensor cores", "shared memory", "instructions", "special functions", "L1", "L2")
@@ -246,22 +245,10 @@ def launch_time(launch: Launch, gpu: GpuProfile, c: Constants | None = None) -> 
     if any(_rate(product, gpu, c) <= 0 for product in products):
         return None
     clock, sms, bandwidth = gpu.clock_hz or 0.0, gpu.multiprocessors or 0, gpu.dram_bytes_per_s or 0.0
-    places = sms * launch.ctas_per_sm
-    full, rest = divmod(launch.programs, places)
-    even = all(turns.mean == turns.most for turns in launch.turns)
     one = busy(launch, gpu, c)
-    cycles = full * wave(one, launch.ctas_per_sm, c) if full else 0.0
-    waves = float(full)
-    if even or not full:
-        if rest:
-            last = one if even else busy(launch, gpu, c, most=True)
-            cycles += wave(last, -(-rest // sms), c)
-            waves += 1
-    else:
-        # Programs of different lengths even out, up to the one that comes last.
-        cycles += rest / places * wave(one, launch.ctas_per_sm, c)
-        cycles += _HALF * wave(busy(launch, gpu, c, most=True), 1, c)
-        waves += rest / places
+    even = all(turns.mean == turns.most for turns in launch.turns)
+    longest = one if even else busy(launch, gpu, c, most=True)
+    cycles, waves = _waves(launch, one, longest, sms, c)
     milliseconds = cycles / clock * 1e3
     memory = launch.bytes_dram / (bandwidth * c.dram) * 1e3
     total = (milliseconds**c.norm_memory + memory**c.norm_memory) ** (1 / c.norm_memory) + c.launch_us * 1e-3
@@ -269,6 +256,26 @@ def launch_time(launch: Launch, gpu: GpuProfile, c: Constants | None = None) -> 
     parts = {name: cycles * each for name, cycles in zip(_UNITS, one.units, strict=True)}
     parts |= {"memory": memory, "waits": waves * one.chain / clock * 1e3, "launch": c.launch_us * 1e-3}
     return Timing(total, total * c.low, total * c.high, parts)
+
+
+def _waves(launch: Launch, one: Busy, longest: Busy, sms: int, c: Constants) -> tuple[float, float]:
+    """(cycles, waves) of all programs, of which `one` is the average and `longest` the one with most turns.
+
+    Programs that are equally long leave the places of the last wave empty. Where they differ, the next one starts as
+    soon as one ends, and what is lost is the end of the longest: those of causal attention, of 0 to the most turns, fill
+    the last wave; those of a persistent product, of 3 or 4 tiles, do not. Between the two it goes by the spread.
+    """
+    places = sms * launch.ctas_per_sm
+    full, rest = divmod(launch.programs, places)
+    if not full:
+        return wave(longest, -(-rest // sms), c), 1.0
+    at_once = wave(one, launch.ctas_per_sm, c)
+    last = wave(one, -(-rest // sms), c) if rest else 0.0
+    alone = wave(longest, 1, c)
+    tail = max(0.0, alone - wave(one, 1, c))
+    spread = min(1.0, 2 * tail / alone) if alone else 0.0
+    whole = full * at_once + (1 - spread) * last + spread * rest / places * at_once
+    return whole + tail, full + (1 - spread) * bool(rest) + spread * rest / places
 
 
 def applies(gpu: GpuProfile) -> bool:
