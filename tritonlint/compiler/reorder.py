@@ -11,7 +11,7 @@ from tritonlint.compiler.graph import GOp, Graph, op_dominates
 from tritonlint.compiler.ops import writes_memory
 from tritonlint.compiler.releases import Release
 
-# Operations that do not say what they do to memory are passed over: waits, and loops and branches, which only hold others.
+# What does not say what it does to memory is passed over: waits, and loops and branches, which only hold others.
 _SAYS_NOTHING = frozenset({
     "ttg.async_wait", "ttg.async_commit_group", "ttng.fence_async_shared", "ttng.warp_group_dot_wait",
 })  # fmt: skip
