@@ -138,13 +138,22 @@ def text_of(entries: Mapping[Entry, int]) -> str:
                 "config": json.loads(entry.config) if entry.config else None,
                 "count": count,
             },
-            ensure_ascii=False,
+            ensure_ascii=not _encodable(entry.path),
         )
         for entry, count in sorted(entries.items(), key=lambda item: _order(item[0]))
         if count > 0
     ]
     head = f'{{"version": {VERSION}, "tritonlint": "{__version__}", "findings": ['
     return head + ("\n  " + ",\n  ".join(rows) + "\n" if rows else "") + "]}\n"
+
+
+def _encodable(path: str) -> bool:
+    """False for a file name with bytes that are not UTF-8: such a byte is kept as an escape."""
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _order(entry: Entry) -> tuple[str, ...]:

@@ -38,5 +38,5 @@ def fingerprints(findings: Iterable[Finding], root: Path | None = None) -> list[
         name = identity(finding, root)
         number = seen.get(name, 0)
         seen[name] = number + 1
-        result.append(hashlib.sha256(f"{name}\n{number}".encode()).hexdigest()[:32])
+        result.append(hashlib.sha256(f"{name}\n{number}".encode("utf-8", "surrogatepass")).hexdigest()[:32])
     return result

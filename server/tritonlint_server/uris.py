@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, unquote_to_bytes, urlsplit
 
 from pygls.uris import from_fs_path, to_fs_path
 
@@ -17,6 +17,8 @@ def path_of(uri: str) -> str | None:
     """The absolute path of a `file:` URI, None for other schemes."""
     try:
         path = to_fs_path(uri)
+        if path and "\ufffd" in path and os.name == "posix":  # bytes that are not UTF-8
+            path = os.fsdecode(unquote_to_bytes(urlsplit(uri).path))
     except ValueError:
         return None
     return os.path.normpath(path) if path else None
@@ -34,4 +36,8 @@ def name_of(uri: str, folder: str) -> str:
 
 def uri_of(path: str) -> str:
     """The `file:` URI of a path."""
-    return from_fs_path(os.path.abspath(path)) or ""
+    absolute = os.path.abspath(path)
+    try:
+        return from_fs_path(absolute) or ""
+    except UnicodeEncodeError:  # bytes that are not UTF-8
+        return "file://" + quote(absolute, errors="surrogateescape")

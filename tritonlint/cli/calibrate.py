@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
 import click
 
 from tritonlint.cli.main import FAILED, CommandError
+from tritonlint.output.json_text import json_text
 
 
 @click.command(short_help="Where the estimates are off, by mechanism.")
@@ -72,7 +72,7 @@ def command(
     except NoTriton as error:
         raise CommandError(f"{error}; --facts needs none") from None
     if output_format == "json":
-        text = json.dumps(calibration_object(found), indent=2, ensure_ascii=False, default=str) + "\n"
+        text = json_text(calibration_object(found)) + "\n"
     else:
         text = "\n".join(lines(found)) + "\n"
     if output_file is not None:

@@ -27,14 +27,15 @@ def run(options: Options, resolver: Resolver) -> int:
     """One whole run; the exit status."""
     check_targets(options, resolver)
     check_rules(resolver)
-    report = _visible(_lint(options, resolver), options.severity)
+    data = sys.stdin.buffer.read() if options.paths == ("-",) else None
+    report = _visible(_lint(options, resolver, data), options.severity)
     if options.diff:
         return _diff(report, options)
     if options.fix or options.unsafe_fixes:
-        if options.paths == ("-",):
+        if data is not None:
             if (options.stdin_filename or "").endswith(".ipynb"):
                 raise CommandError("--fix does not write notebooks")
-            return _fix_stdin(report, options)
+            return _fix_stdin(report, options, data)
         report = _fix(report, options, resolver)
     if options.since:
         report = _since(report, options, resolver)
@@ -87,9 +88,9 @@ def check_rules(resolver: Resolver) -> None:
 # --- linting
 
 
-def _lint(options: Options, resolver: Resolver) -> Report:
-    if options.paths == ("-",):
-        return _lint_stdin(options, resolver)
+def _lint(options: Options, resolver: Resolver, stdin: bytes | None = None) -> Report:
+    if stdin is not None:
+        return _lint_stdin(options, resolver, stdin)
     from tritonlint.result_cache import ResultCache, cache_folder
 
     folder = None if options.no_cache else cache_folder()
@@ -106,13 +107,12 @@ def _lint(options: Options, resolver: Resolver) -> Report:
         )
 
 
-def _lint_stdin(options: Options, resolver: Resolver) -> Report:
+def _lint_stdin(options: Options, resolver: Resolver, data: bytes) -> Report:
     from tritonlint.lint import lint_source
     from tritonlint.targets import choose
 
     name = options.stdin_filename or "stdin.py"
     settings = resolver.for_path(Path(name))
-    data = sys.stdin.buffer.read()
     targets = choose(settings, Path(name).absolute().parent, options.gpus, options.triton)
     result = lint_source(name, data, settings, targets=targets, certainty=options.certainty)
     return Report(
@@ -164,14 +164,17 @@ def _fix(report: Report, options: Options, resolver: Resolver) -> Report:
     return done.report
 
 
-def _fix_stdin(report: Report, options: Options) -> int:
-    """The mended text to standard output, what is left to standard error."""
+def _fix_stdin(report: Report, options: Options, data: bytes) -> int:
+    """The mended text to standard output, in its own encoding and line ends; what is left to standard error."""
     from tritonlint.cli.fixing import changes
     from tritonlint.output.render import render
     from tritonlint.output.style import Style
+    from tritonlint.source.text import load
 
-    found = changes(report, options.unsafe_fixes)
-    click.echo(found[0].new if found else next(iter(report.sources.values()), ""), nl=False)
+    name = options.stdin_filename or "stdin.py"
+    read = load(name, data)
+    found = changes(report, options.unsafe_fixes) if not read.problems else []
+    click.echo(found[0].new.encode(read.encoding) if found else data, nl=False)
     click.echo(render(in_cells(report), "concise", Style()), nl=False, err=True)
     _write_problems(report)
     return status(report, options.fail_on)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from tritonlint.cli.main import FAILED
 from tritonlint.cli.reading import Reader
+from tritonlint.output.json_text import json_text
 from tritonlint.settings import SettingsError
 
 
@@ -32,7 +31,7 @@ def command(paths: tuple[str, ...], gpu: str, triton: str | None, output_format:
         except Exception as error:
             reader.internal(file.path, error)
     if output_format == "json":
-        click.echo(json.dumps({"sites": sites}, indent=2, ensure_ascii=False))
+        click.echo(json_text({"sites": sites}))
     else:
         click.echo("\n".join(text_lines(sites)) or "no autotune list and no launch found")
     return FAILED if reader.failed else 0

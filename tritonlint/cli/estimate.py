@@ -15,6 +15,7 @@ import click
 
 from tritonlint.cli.main import CommandError
 from tritonlint.cli.options import counted
+from tritonlint.output.json_text import json_text
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -100,7 +101,7 @@ def command(
     except JobError as error:
         raise CommandError(str(error)) from None
     if output_format == "json":
-        click.echo(json.dumps(estimate.to_json(), indent=2, ensure_ascii=False))
+        click.echo(json_text(estimate.to_json()))
     else:
         click.echo("\n".join(_text(estimator, job, estimate)))
     return 0
@@ -295,7 +296,7 @@ def _answer(line: str) -> str:
 
     if _ESTIMATOR is None:
         _ESTIMATOR = Estimator()
-    return json.dumps(estimate_line(_ESTIMATOR, line), ensure_ascii=False)
+    return json_text(estimate_line(_ESTIMATOR, line), indent=None)
 
 
 def _answer_chunk(lines: list[str]) -> list[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from tritonlint.output.json_text import json_text
 
 if TYPE_CHECKING:
     from tritonlint.gpu.profile import GpuProfile
@@ -35,7 +36,7 @@ def command(names: tuple[str, ...], detect: bool, output_format: str) -> int:
     else:
         profiles = [*own.values(), *list_profiles()]
     if output_format == "json":
-        click.echo(json.dumps({"gpus": [gpu_object(gpu) for gpu in profiles]}, indent=2, ensure_ascii=False))
+        click.echo(json_text({"gpus": [gpu_object(gpu) for gpu in profiles]}))
     elif names or detect:
         click.echo("\n\n".join("\n".join(_sheet(gpu)) for gpu in profiles))
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import click
 from tritonlint.cli.main import FAILED, CommandError
 from tritonlint.cli.progress import Progress
 from tritonlint.cli.reading import Reader
+from tritonlint.output.json_text import json_text
 
 if TYPE_CHECKING:
     from tritonlint.matrix import Row
@@ -96,7 +96,7 @@ def _text(
     from tritonlint.matrix import markdown, matrix_object
 
     if output_format == "json":
-        return json.dumps(matrix_object(rows, columns, releases), indent=2, ensure_ascii=False) + "\n"
+        return json_text(matrix_object(rows, columns, releases)) + "\n"
     if output_format == "markdown":
         return markdown(rows, columns, releases)
     if output_format == "html":

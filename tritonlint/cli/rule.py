@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tritonlint.cli.main import CommandError
+from tritonlint.output.json_text import json_text
 
 if TYPE_CHECKING:
     from tritonlint.rule import Rule
@@ -38,7 +38,7 @@ def command(name: str | None, output_format: str) -> int:
         rules = (rule,)
     if output_format == "json":
         objects = [rule_object(rule) for rule in rules]
-        text = json.dumps(objects[0] if name else objects, indent=2, ensure_ascii=False)
+        text = json_text(objects[0] if name else objects)
     elif output_format == "markdown":
         text = "\n\n".join(markdown(rule) for rule in rules)
     elif name is None:

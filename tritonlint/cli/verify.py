@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tritonlint.cli.main import FAILED, CommandError
+from tritonlint.output.json_text import json_text
 
 if TYPE_CHECKING:
     from tritonlint.verify.run import Report
@@ -102,7 +102,7 @@ def _write(report: Report, output_format: str, output_file: str | None) -> None:
     if output_format == "json":
         from tritonlint.verify.report import report_object
 
-        text = json.dumps(report_object(report), indent=2, ensure_ascii=False, default=str) + "\n"
+        text = json_text(report_object(report)) + "\n"
     else:
         from tritonlint.output.verify_text import render
 

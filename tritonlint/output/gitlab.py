@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from tritonlint.fingerprint import fingerprints, relative
 from tritonlint.lint_many import Report
+from tritonlint.output.json_text import json_text
 from tritonlint.output.positions import in_words
 
 SEVERITIES = {"error": "critical", "warning": "minor", "info": "info"}
@@ -26,4 +25,4 @@ def render(report: Report) -> str:
         }
         for finding, name in zip(report.findings, names, strict=True)
     ]
-    return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
+    return json_text(entries) + "\n"

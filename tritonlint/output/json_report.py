@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from tritonlint import __version__
 from tritonlint.finding import SEVERITIES, Edit, Finding, Fix, Related
 from tritonlint.lint_many import Report
+from tritonlint.output.json_text import json_text
 from tritonlint.span import Span
 
 FORMAT_VERSION = 1
@@ -15,7 +15,7 @@ FORMAT_VERSION = 1
 
 def render(report: Report) -> str:
     """One JSON object, two spaces deep, with a line end."""
-    return json.dumps(report_object(report), indent=2, ensure_ascii=False, default=str) + "\n"
+    return json_text(report_object(report)) + "\n"
 
 
 def report_object(report: Report) -> dict[str, Any]:

@@ -44,7 +44,8 @@ def render(report: Report) -> str:
     if not cases:
         ElementTree.SubElement(suite, "testcase", {"name": "no findings", "classname": "tritonlint"})
     ElementTree.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+    text = ElementTree.tostring(root, encoding="us-ascii").decode("ascii")  # the same under every locale
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
 def _clean(text: str) -> str:

@@ -3,7 +3,6 @@ relative."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 from urllib.parse import quote
 
@@ -11,6 +10,7 @@ from tritonlint import __version__
 from tritonlint.finding import Finding, Related
 from tritonlint.fingerprint import fingerprints, relative
 from tritonlint.lint_many import Report
+from tritonlint.output.json_text import json_text
 from tritonlint.output.positions import Columns, in_words
 from tritonlint.registry import registry
 from tritonlint.rule import Rule
@@ -22,7 +22,7 @@ FINGERPRINT = "tritonlint/v1"
 
 
 def render(report: Report) -> str:
-    return json.dumps(sarif_object(report), indent=2, ensure_ascii=False, default=str) + "\n"
+    return json_text(sarif_object(report)) + "\n"
 
 
 def sarif_object(report: Report) -> dict[str, Any]:
@@ -140,8 +140,8 @@ def _location(place: Finding | Related, columns: Columns) -> dict[str, Any]:
 def _artifact(path: str) -> dict[str, Any]:
     name = relative(path)
     if name.startswith("/"):  # not below the folder that was linted from
-        return {"uri": "file://" + quote(name)}
-    return {"uri": quote(name), "uriBaseId": "%SRCROOT%"}
+        return {"uri": "file://" + quote(name, errors="surrogateescape")}
+    return {"uri": quote(name, errors="surrogateescape"), "uriBaseId": "%SRCROOT%"}
 
 
 def _region(path: str, span: Span, columns: Columns) -> dict[str, Any]:
