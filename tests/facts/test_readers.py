@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ def test_a_cache_folder_of_triton(tmp_path: Path) -> None:
     assert book.of("other") == ()
 
 
-@pytest.mark.parametrize("name", ["log.ndjson", "log.ndjson.gz"])
+@pytest.mark.parametrize("name", ["log.ndjson", "log.ndjson.gz", "log.bin.ndjson", "log.bin.ndjson.gz"])
 def test_logs_of_tritonparse(tmp_path: Path, name: str) -> None:
     lines = [
         '{"event_type": "launch", "payload": {"name": "add"}}',
@@ -64,6 +65,8 @@ def test_logs_of_tritonparse(tmp_path: Path, name: str) -> None:
         parsed_line({"4": 128}, shared=2048),
     ]
     data = "\n".join(lines).encode()
+    if "bin" in name:  # every line packed by itself
+        data = b"".join(gzip.compress(line.encode() + b"\n") for line in lines)
     (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
     for path in (tmp_path, tmp_path / name):
         (fact,) = read_facts([str(path)]).of("add")
@@ -81,6 +84,56 @@ def test_raw_pages_of_nsight_compute(tmp_path: Path) -> None:
     assert fact.numbers == Numbers(98_304, 22, None, None, None, 16, 1.2055)
     assert (fact.rung, fact.arch, fact.grid, fact.threads) == ("measured", "sm_90", (4, 1, 1), 128)
     assert fact.origin.endswith("launch 0")
+
+
+def in_another_locale(text: str) -> str:
+    """As Nsight writes it where the comma stands before the decimals."""
+    return text.replace("1,205.50", "1.205,50").replace("98.304", "98,304").replace('"3.00"', '"3,00"')
+
+
+def rounded(text: str) -> str:
+    """As older releases write it."""
+    return text.replace('"98.304"', '"98.30"')
+
+
+@pytest.mark.parametrize(
+    ("change", "shared", "time"),
+    [
+        (in_another_locale, 98_304, 1.2055),
+        (lambda text: in_another_locale(text).replace("1.205,50", "1\u00a0205,50"), 98_304, 1.2055),
+        (rounded, None, 1.2055),
+        (lambda text: text.replace("Kbyte/block", "byte/block").replace("98.304", "98,304"), 98_304, 1.2055),
+        (lambda text: text.replace('"98.304"', '""').replace("usecond", "fortnight"), None, None),
+        (lambda text: "the program prints\n" + text.replace('"0","1234"', 'so does it here\n"0","1234"'), 98_304, 1.2055),
+    ],
+)  # fmt: skip
+def test_numbers_as_nsight_compute_writes_them(
+    tmp_path: Path, change: Callable[[str], str], shared: int | None, time: float | None
+) -> None:
+    """Locales, units, and a size of which the last digits are not there."""
+    path = tmp_path / "run.csv"
+    path.write_text(change(NSIGHT), encoding="utf-8")
+    (fact,) = read_facts([str(path)]).of("add")
+    assert (fact.numbers.shared_bytes, fact.numbers.registers, fact.numbers.time_ms) == (shared, 22, time)
+
+
+def test_launches_of_one_kernel_are_facts_each(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text(NSIGHT.replace('"void other(float*)"', '"add(float *)"'), encoding="utf-8")
+    facts = read_facts([str(path)]).of("add")
+    assert [(fact.grid, fact.threads, fact.numbers.registers) for fact in facts] == [
+        ((4, 1, 1), 128, 22),
+        ((8, 2, 1), 256, 40),
+    ]
+
+
+def test_registers_of_amd_code_in_a_log(tmp_path: Path) -> None:
+    line = json.loads(parsed_line({"4": 128}, shared=0))
+    line["payload"]["file_path"] = {}
+    line["payload"]["file_content"]["add.amdgcn"] = ".vgpr_count: 60\n.vgpr_spill_count: 2\n"
+    (tmp_path / "log.ndjson").write_text(json.dumps(line), encoding="utf-8")
+    (fact,) = read_facts([str(tmp_path)]).of("add")
+    assert (fact.numbers.registers, fact.numbers.spills) == (60, 2)
 
 
 def test_the_report_of_verify(tmp_path: Path) -> None:
@@ -112,12 +165,12 @@ def test_the_report_of_verify(tmp_path: Path) -> None:
         ("a.csv", '"ID","Kernel Name","Metric Name"\n', "`--page raw` is needed"),
         ("a.json", "[]", "no facts"),
         ("a.json", "{", "Expecting"),
-        ("a.ndjson.gz", "no gzip", "cannot be read"),
+        ("a.ndjson.zst", "\x28\u00b5\x2f\u00fd", "unpack it first"),
     ],
 )
 def test_files_of_another_kind_are_one_line(tmp_path: Path, name: str, text: str, message: str) -> None:
     path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="latin-1")
     with pytest.raises(FactsError) as error:
         read_facts([str(path)])
     assert message in str(error.value)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from tritonlint.facts.record import Fact, Numbers
@@ -31,6 +32,11 @@ _OCCUPANCY = (
     "launch__occupancy_limit_shared_mem",
     "launch__occupancy_limit_warps",
 )
+# Nsight writes numbers as the locale has them: "1,205.50", "1.205,50", or with blanks or apostrophes between thousands.
+_POINT = re.compile(r"-?\d{1,3}(?:,\d{3})*(?:\.\d+)?|-?\d+(?:\.\d+)?")
+_COMMA = re.compile(r"-?\d{1,3}(?:\.\d{3})*(?:,\d+)?|-?\d+(?:,\d+)?")
+_GAPS = re.compile(r"[\s\u00a0\u202f'\u2019]")
+_ROUNDED = 2  # digits after the point in older releases; newer ones write all that there are
 
 
 def read_nsight(path: Path) -> Iterator[Fact]:
@@ -45,16 +51,42 @@ def read_nsight(path: Path) -> Iterator[Fact]:
     if "Metric Name" in names:
         raise ValueError("the page of details: `--page raw` is needed")
     units = dict(zip(names, next(rows, []), strict=False))
-    for number, values in enumerate(rows, 1):
-        row = dict(zip(names, values, strict=False))
-        if row.get("Kernel Name"):
-            yield _fact(row, units, f"Nsight Compute, {path}, launch {row.get('ID') or number}")
+    launches = [dict(zip(names, values, strict=False)) for values in rows]
+    launches = [row for row in launches if row.get("Kernel Name")]
+    style = _style(launches)
+    for number, row in enumerate(launches, 1):
+        yield _fact(row, units, style, f"Nsight Compute, {path}, launch {row.get('ID') or number}")
 
 
-def _fact(row: Mapping[str, str], units: Mapping[str, str], origin: str) -> Fact:
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """How numbers are written. `rounded`: none has more digits after the point than older releases write, so that a
+    size in Kbyte is not known to the byte."""
+
+    comma: bool
+    rounded: bool
+
+    def number(self, text: str) -> float:
+        """Raises ValueError."""
+        text = _GAPS.sub("", text)
+        return float(text.replace(".", "").replace(",", ".") if self.comma else text.replace(",", ""))
+
+
+def _style(launches: Sequence[Mapping[str, str]]) -> _Style:
+    """Told by the metrics' values: "25,86" can only be a comma, "25.86" only a point."""
+    cells = {_GAPS.sub("", text) for row in launches for name, text in row.items() if "__" in name}
+    numbers = [cell for cell in cells if cell and (_POINT.fullmatch(cell) or _COMMA.fullmatch(cell))]
+    comma = any(not _POINT.fullmatch(cell) for cell in numbers) and all(
+        _COMMA.fullmatch(cell) for cell in numbers
+    )
+    mark = "," if comma else "."
+    return _Style(comma, all(len(cell.partition(mark)[2]) <= _ROUNDED for cell in numbers))
+
+
+def _fact(row: Mapping[str, str], units: Mapping[str, str], style: _Style, origin: str) -> Fact:
     def number(name: str) -> float | None:
         with suppress(ValueError, KeyError):
-            return float(row[name].replace(",", ""))
+            return style.number(row[name])
         return None
 
     def whole(name: str) -> int | None:
@@ -65,7 +97,9 @@ def _fact(row: Mapping[str, str], units: Mapping[str, str], origin: str) -> Fact
         """Bytes, whatever the unit."""
         value = number(name)
         unit = re.fullmatch(r"([KMGkmg]?)byte(?:/block|/thread)?", units.get(name, "byte"))
-        return None if value is None or unit is None else round(value * _SCALES[unit[1].lower()])
+        if value is None or unit is None or (unit[1] and style.rounded and value):
+            return None
+        return round(value * _SCALES[unit[1].lower()])
 
     duration = number("gpu__time_duration.sum")
     scale = _TIMES.get(units.get("gpu__time_duration.sum", ""))

@@ -22,6 +22,8 @@ KINDS = (
     "a run log of tritonlint.autotune (.jsonl), or the JSON of `tritonlint verify`"
 )
 
+_LOGS = (".ndjson", ".ndjson.gz", ".ndjson.zst")
+
 
 class FactsError(ValueError):
     """A path that holds no facts; one line for the user."""
@@ -67,7 +69,7 @@ def read_facts(paths: Iterable[str]) -> FactBook:
 
 def _read(place: Path, book: FactBook) -> None:
     if place.is_dir():
-        logs = sorted(file for file in place.iterdir() if file.name.endswith((".ndjson", ".ndjson.gz")))
+        logs = sorted(file for file in place.iterdir() if file.name.endswith(_LOGS))
         if is_triton_cache(place):
             book.caches.append(TritonCache(place))
         elif not logs:
@@ -76,7 +78,7 @@ def _read(place: Path, book: FactBook) -> None:
             book.add(read_tritonparse(log))
         return
     name = place.name
-    if name.endswith((".ndjson", ".ndjson.gz")):
+    if name.endswith(_LOGS):
         book.add(read_tritonparse(place))
     elif name.endswith(".jsonl"):
         book.add(read_run_log(place))

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import ast
 import gzip
+import io
 import json
 import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from tritonlint.facts.cubin import CodeError, read_cubin
+from tritonlint.facts.cubin import CodeError, read_amdgcn, read_cubin
 from tritonlint.facts.record import Fact
 from tritonlint.facts.triton_cache import arch_of, numbers_of, release_of
 from tritonlint.facts.ttir import Text, read_ttir
 
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"  # how such files begin
+
 
 def read_tritonparse(path: Path) -> Iterator[Fact]:
-    """The facts of a .ndjson or .ndjson.gz file, oldest first. Raises OSError; lines that are no such event are passed
-    over."""
-    opener: Any = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8", errors="replace") as lines:
-        for line in lines:
+    """The facts of a file, oldest first. Raises OSError, ValueError; lines that are no such event are passed over."""
+    with open(path, "rb") as file:
+        for line in _text_of(file):
             if '"compilation"' not in line:
                 continue
             with suppress(ValueError, KeyError, TypeError, AttributeError):
@@ -31,15 +32,27 @@ def read_tritonparse(path: Path) -> Iterator[Fact]:
                     yield _fact(event["payload"], path)
 
 
+def _text_of(file: IO[bytes]) -> IO[str]:
+    """Whatever their names end in, logs may be packed, each line by itself (.bin.ndjson) and all again."""
+    stream: Any = file
+    while (head := stream.peek(4)[:4])[:2] == _GZIP:
+        stream = gzip.GzipFile(fileobj=stream, mode="rb")
+    if head == _ZSTD:
+        raise ValueError("packed with zstd: unpack it first (`zstd -d`)")
+    return io.TextIOWrapper(stream, encoding="utf-8", errors="replace")
+
+
 def _fact(payload: Mapping[str, Any], path: Path) -> Fact:
     metadata = payload["metadata"]
     kernel = metadata["name"]
     code = None
-    place = (payload.get("file_path") or {}).get(f"{kernel}.cubin")
-    if place:  # the code itself is not in the log
-        with suppress(OSError, CodeError):
-            code = read_cubin(Path(place).read_bytes(), kernel)
     texts = payload.get("file_content") or {}
+    place = (payload.get("file_path") or {}).get(f"{kernel}.cubin")
+    with suppress(OSError, CodeError):
+        if place:  # NVIDIA's code itself is not in the log
+            code = read_cubin(Path(place).read_bytes(), kernel)
+        elif f"{kernel}.amdgcn" in texts:
+            code = read_amdgcn(texts[f"{kernel}.amdgcn"])
     text = read_ttir(texts.get(f"{kernel}.ttir") or "")
     source = payload.get("python_source") or {}
     return Fact(
