@@ -50,3 +50,13 @@ def test_the_launches_to_compare_are_all_found_with_nothing_assumed(tmp_path: Pa
     asked = list(asked_of(FileWork(str(tmp_path / "launches.py"), source, Settings(), targets)))
     assert len(asked) == 200
     assert all(one.job is not None and not one.assumptions for one in asked)
+
+
+def test_recorded_launches_are_all_found_with_nothing_assumed(tmp_path: Path) -> None:
+    """Every kind of the tables, as source; the answers are what the driver said."""
+    source, told = compare_launches.recorded(compare_launches.TABLES, 60)
+    targets = choose(Settings(), tmp_path, ["h200"], "3.6")
+    asked = list(asked_of(FileWork(str(tmp_path / "launches.py"), source, Settings(), targets)))
+    assert len(asked) == len(told) == 60
+    assert all(one.job is not None and not one.assumptions for one in asked)
+    assert all(row["registers"] > 0 for row in told)

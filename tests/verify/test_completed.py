@@ -41,7 +41,7 @@ def test_patterns_fill_and_few_values_are_tried() -> None:
     for one in found:
         assert one.job is not None
         assert one.job.constants == {"stride_m": 128, "BLOCK": 64, "FLAG": one.config["FLAG"]}
-        assert "stride_m is 128 (one of its values)" in one.assumptions
+        assert "stride_m is 128 (--set)" in one.assumptions
         assert one.config["BLOCK"] == 64
 
 

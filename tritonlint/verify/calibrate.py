@@ -93,7 +93,7 @@ def _compared(pairs: Sequence[tuple[Asked, Numbers | None]], triton: str) -> Ite
             one.kernel,
             one.config,
             one.gpu.arch,
-            triton,
+            triton or one.work.targets.triton_name,
             estimate,
             numbers,
             one.assumptions,

@@ -23,6 +23,7 @@ def completed(
     """The candidate with values for what is not known, and these values. `sets` has them by name or pattern; the first
     that fits counts. At most so many combinations, spread over all; the candidate itself where there are none."""
     choices: dict[str, tuple[Any, ...]] = {}
+    whys: dict[str, str] = {}
     names = [parameter.name for parameter in kernel.parameters if parameter.constexpr]
     for name in (*names, *OPTION_NAMES):
         value = _knowledge(kernel, candidate, name)
@@ -30,9 +31,9 @@ def completed(
         if isinstance(value, Known):
             continue
         if pattern is not None:
-            choices[name] = (sets[pattern],)
+            choices[name], whys[name] = (sets[pattern],), "--set"
         elif isinstance(value, OneOf):
-            choices[name] = value.values
+            choices[name], whys[name] = value.values, "one of its values"
     if not choices:
         yield candidate, {}
         return
@@ -41,7 +42,7 @@ def completed(
     for number in range(count):
         combination = combinations[number * len(combinations) // count]
         chosen = dict(zip(choices, combination, strict=True))
-        yield _with(candidate, chosen), {name: plain_value(value) for name, value in chosen.items()}
+        yield _with(candidate, chosen, whys), {name: plain_value(value) for name, value in chosen.items()}
 
 
 def _knowledge(kernel: KernelSource, candidate: Candidate, name: str) -> Any:
@@ -53,10 +54,10 @@ def _knowledge(kernel: KernelSource, candidate: Candidate, name: str) -> Any:
     return default if default is not None else Unknown("nobody gives it in this file")
 
 
-def _with(candidate: Candidate, chosen: Mapping[str, Any]) -> Candidate:
+def _with(candidate: Candidate, chosen: Mapping[str, Any], whys: Mapping[str, str]) -> Candidate:
     known = {name: value if isinstance(value, Known) else Known(value) for name, value in chosen.items()}
     options: dict[str, Any] = {name: known.pop(name) for name in OPTION_NAMES if name in known}
-    said = (f"{name} is {plain_value(value)} (one of its values)" for name, value in chosen.items())
+    said = (f"{name} is {plain_value(value)} ({whys[name]})" for name, value in chosen.items())
     return replace(
         candidate,
         constants={**candidate.constants, **known},
