@@ -41,6 +41,7 @@ BOOT = (
 )
 _BATCH = (4, 24)  # jobs of one import, least and most: another process can take the rest of the file
 _HELLO_SECONDS = 120.0
+_DUMPS = ("TRITON_KERNEL_DUMP", "TRITON_DUMP_DIR")
 OLDEST = (3, 0)  # older releases are compiled through another interface
 
 
@@ -286,9 +287,11 @@ class _Process:
 
 
 def _environment(interpreter: Interpreter, scratch: str) -> dict[str, str]:
-    """No GPU to be seen, nothing of TRITON_* (a developer's switches change what is compiled), nothing written beside
-    the user's files."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_")}
+    """No GPU to be seen, nothing of TRITON_* (a developer's switches change what is compiled) but what asks for a dump,
+    nothing written beside the user's files."""
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith("TRITON_") or name in _DUMPS
+    }
     path = os.pathsep.join((*interpreter.path, *filter(None, [kept.get("PYTHONPATH")])))
     return {
         **kept,
