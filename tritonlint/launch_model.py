@@ -71,7 +71,7 @@ class Model:
         self._kept: list[Any] = []  # objects whose ids are in keys
         self._path = path
         # Two readings of one file have kernels of their own, which are the same kernels where their names mean the same.
-        self._store = store or TraceStore(_KEPT)
+        self._store = store or TraceStore()
         self.facts: AttachedFacts | None = None
 
     # --- one launch

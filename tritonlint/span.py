@@ -14,3 +14,8 @@ class Span:
     column: int
     end_line: int
     end_column: int
+
+    def contains(self, other: Span) -> bool:
+        """Whether the other one lies within."""
+        start, end = (self.line, self.column), (self.end_line, self.end_column)
+        return start <= (other.line, other.column) and (other.end_line, other.end_column) <= end

@@ -7,6 +7,7 @@ them; a kept trace is good again where asking the same gives the same. Nothing i
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -22,7 +23,9 @@ from tritonlint.span import Span
 Made = TypeVar("Made")
 TextOf = Callable[[Span], str]  # the text of a span of the linted file
 
-LIMIT = 60_000  # operations of all traces, some 400 bytes each; the oldest go
+LIMIT = 60_000  # of all traces together, as `_weight_of` counts; some 400 bytes each; the oldest go
+_BESIDE = 40  # what is kept with a trace, whatever it holds
+_LONG = 64  # characters
 _ANSWERS = 64  # of the compiler, for one trace
 
 
@@ -42,7 +45,7 @@ class _Entry:
     asked: Mapping[Any, Any]  # of the target
     trace: Trace
     keep: list[Any]
-    operations: int
+    weight: int
     compiled: AskedMemo[Compiled] = field(default_factory=lambda: AskedMemo(_ANSWERS))
     derived: dict[Any, Any] = field(default_factory=dict)
 
@@ -54,7 +57,7 @@ class TraceStore:
         self._limit = limit
         self._entries: OrderedDict[Any, list[_Entry]] = OrderedDict()
         self._by_trace: dict[int, _Entry] = {}
-        self._operations = 0
+        self._weight = 0
 
     def trace(
         self,
@@ -80,9 +83,7 @@ class TraceStore:
         if recorder.complete:
             self._add(
                 mark,
-                _Entry(
-                    tuple(recorder.questions), view.answers, trace, keep, _operations(trace.function.body)
-                ),
+                _Entry(tuple(recorder.questions), view.answers, trace, keep, _weight_of(trace)),
             )
         return trace
 
@@ -109,12 +110,17 @@ class TraceStore:
         self._entries.setdefault(mark, []).append(entry)
         self._entries.move_to_end(mark)
         self._by_trace[id(entry.trace)] = entry
-        self._operations += entry.operations
-        while self._operations > self._limit and len(self._entries) > 1:
+        self._weight += entry.weight
+        while self._weight > self._limit and len(self._entries) > 1:
             _, gone = self._entries.popitem(last=False)
             for old in gone:
-                self._operations -= old.operations
+                self._weight -= old.weight
                 self._by_trace.pop(id(old.trace), None)
+
+
+def _weight_of(trace: Trace) -> int:
+    """Operations and gaps: a text that is half typed gives traces with few of the one and many of the other."""
+    return _BESIDE + len(trace.gaps) + _operations(trace.function.body)
 
 
 def _operations(block: Block) -> int:
@@ -192,13 +198,20 @@ def _token(answer: Any, path: str, text_of: TextOf, keep: list[Any]) -> Any:
     if isinstance(answer, ModuleRef):
         return (type(answer).__name__, answer.dotted)
     shown = repr(answer)
-    return None if " at 0x" in shown or "KernelSource(" in shown else (type(answer).__name__, shown)
+    if " at 0x" in shown or "KernelSource(" in shown:
+        return None
+    return (type(answer).__name__, shown if len(shown) < _LONG else _digest(shown))
+
+
+def _digest(text: str) -> bytes:
+    """Stands for a text that would be kept for nothing but to be compared."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=20).digest()
 
 
 def _kernel(kernel: KernelSource, path: str, text_of: TextOf, keep: list[Any]) -> Any:
     """A kernel by its text and place, with what its decorators say of it."""
     about = (kernel.name, kernel.kind, kernel.noinline, kernel.do_not_specialize, repr(kernel.parameters))
     if kernel.path == path:
-        return (*about, kernel.span, text_of(kernel.span))
+        return (*about, kernel.span, _digest(text_of(kernel.span)))
     keep.append(kernel.node)
     return (*about, kernel.path, id(kernel.node))

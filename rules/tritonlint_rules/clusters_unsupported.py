@@ -10,6 +10,7 @@ from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings, possible_ints
 from tritonlint_rules.support.nearest import edit_value
+from tritonlint_rules.support.places import of_value
 from tritonlint_rules.support.survey import all_entries, by_config, in_all, list_certainty, lower
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 reason, level = verdict
                 edit = edit_value(context, entry, "num_ctas", 1)
                 yield Draft(
-                    place=entry.place,
+                    place=of_value(context, entry.plan, entry.of.candidate, "num_ctas"),
                     severity="error",
                     certainty=lower(
                         lower(level, in_all(known, [one for one in known if one == (ctas,)])),

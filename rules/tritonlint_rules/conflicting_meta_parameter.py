@@ -10,7 +10,7 @@ from tritonlint.source.sites import AutotuneSite, LaunchPlan
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
 from tritonlint_rules.support.names import plain_tuner, sure_launch
-from tritonlint_rules.support.places import of_argument, of_config
+from tritonlint_rules.support.places import of_argument, of_config, of_config_value
 from tritonlint_rules.support.say import listed
 
 CODE, NAME = "TL302", "conflicting-meta-parameter"
@@ -53,7 +53,7 @@ def _at_launch(context: Context, plan: LaunchPlan, tuning: AutotuneSite) -> Iter
         )
         sure = certain and (name in twice or not (tuning.alternatives or tuning.prune))
         yield Draft(
-            place=of_argument(plan, name),
+            place=of_argument(context, plan, name),
             severity="error",
             certainty="proven" if sure else "possible",
             message=f"{name} is given by the config and at the launch: the launch raises {raises}",
@@ -62,7 +62,7 @@ def _at_launch(context: Context, plan: LaunchPlan, tuning: AutotuneSite) -> Iter
     options = [name for name in _OPTIONS if name in launch.options and _passed(name, tuning)]
     if options:
         yield Draft(
-            place=of_argument(plan, options[0]),
+            place=of_argument(context, plan, options[0]),
             severity="error",
             certainty="proven" if certain else "possible",
             message=(
@@ -94,7 +94,11 @@ def _in_config(context: Context, plan: LaunchPlan, tuning: AutotuneSite) -> Iter
             given = [f"{name}={config.kwargs[name]}" for name in lost]
             used = [f"{name}={values[name]}" for name in lost]
             yield Draft(
-                place=of_config(plan, config),
+                place=(
+                    of_config_value(context, plan, config, lost[0])
+                    if len(lost) == 1
+                    else of_config(plan, config)
+                ),
                 severity="warning",
                 certainty="proven",
                 message=(

@@ -11,7 +11,7 @@ from tritonlint.source.values import Known
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings, known_int
 from tritonlint_rules.support.launch_options import options, vendors_of
-from tritonlint_rules.support.places import of_launch, of_tuning
+from tritonlint_rules.support.places import of_launch, of_tuning, of_value
 from tritonlint_rules.support.say import listed
 from tritonlint_rules.support.survey import all_entries, by_config
 
@@ -55,7 +55,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
             pack = known_int(_given(candidate).get("kpack"))
             if gpu.arch == "gfx950" and context.triton >= (3, 5) and pack is not None and pack > 1:
                 yield Draft(
-                    place=group[0].place,
+                    place=of_value(context, plan, candidate, "kpack"),
                     severity="info",
                     certainty="proven",
                     message=f"kpack={pack} is taken as 1 on {gpu.arch}",

@@ -9,6 +9,7 @@ from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings, possible_ints
 from tritonlint_rules.support.nearest import edit_value
+from tritonlint_rules.support.places import of_value
 from tritonlint_rules.support.survey import all_entries, by_config, by_place, in_all, list_certainty, lower
 
 CODE, NAME = "TL209", "invalid-num-stages"
@@ -34,7 +35,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
                     continue
                 edit = edit_value(context, entry, "num_stages", 1)
                 yield Draft(
-                    place=entry.place,
+                    place=of_value(context, entry.plan, entry.of.candidate, "num_stages"),
                     severity="error",
                     certainty=lower(
                         in_all(known, [one for one in known if one == (0,)]), list_certainty(entry)

@@ -9,6 +9,7 @@ from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings, possible_ints
 from tritonlint_rules.support.nearest import edit_value
+from tritonlint_rules.support.places import of_value
 from tritonlint_rules.support.survey import all_entries, by_config, by_place, list_certainty, lower
 
 CODE, NAME = "TL204", "num-warps-not-power-of-two"
@@ -35,7 +36,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 if edit:
                     fix = Fix(f"num_warps={near}", False, (edit,))
                 yield Draft(
-                    place=entry.place,
+                    place=of_value(context, entry.plan, entry.of.candidate, "num_warps"),
                     severity="error",
                     certainty=lower(
                         "likely" if entry.of.candidate.assumptions and level == "proven" else level,

@@ -10,6 +10,7 @@ from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings, known_int
 from tritonlint_rules.support.exceeded import Excess, excesses
 from tritonlint_rules.support.nearest import edit_value
+from tritonlint_rules.support.places import of_value
 from tritonlint_rules.support.survey import Entry, assumptions, list_certainty, lower
 
 CODE, NAME = "TL102", "too-many-threads"
@@ -42,6 +43,7 @@ def _draft(context: Context, excess: Excess) -> Draft:
         assumptions(entry) if level != "proven" else entry.of.candidate.assumptions,
         help_text=help_text,
         fix=_fix(context, entry, highest) if excess.of == 1 and warps == after else None,
+        place=of_value(context, entry.plan, entry.of.candidate, "num_warps"),
     )
 
 

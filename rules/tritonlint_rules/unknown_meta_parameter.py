@@ -10,7 +10,7 @@ from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings
 from tritonlint_rules.support.launch_options import everywhere_known
 from tritonlint_rules.support.names import near, parameter_names, plain_tuner
-from tritonlint_rules.support.places import of_config
+from tritonlint_rules.support.places import of_config, of_config_value
 from tritonlint_rules.support.say import listed
 from tritonlint_rules.support.survey import all_entries, by_config
 
@@ -37,7 +37,11 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 level = "possible"
             closest = near(unknown[0], [name for name in names if name not in config.kwargs])
             yield Draft(
-                place=of_config(entry.plan, config),
+                place=(
+                    of_config_value(context, entry.plan, config, unknown[0])
+                    if len(unknown) == 1
+                    else of_config(entry.plan, config)
+                ),
                 severity="error",
                 certainty=level,
                 message=(

@@ -13,7 +13,7 @@ from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
 from tritonlint_rules.support.launch_options import config_keywords, everywhere_known, options, vendors_of
 from tritonlint_rules.support.names import sure_launch
-from tritonlint_rules.support.places import Place, of_argument, of_config
+from tritonlint_rules.support.places import Place, of_argument, of_config_value
 from tritonlint_rules.support.say import listed
 from tritonlint_rules.support.vendors import speaks_of_amd
 
@@ -47,7 +47,13 @@ def _of_launch(context: Context, plan: LaunchPlan, gpu: GpuProfile) -> Iterator[
             if _written_for(context, name):
                 certainty = "possible"
             yield _draft(
-                context, gpu, of_argument(plan, name), name, "the launch", parameters | known, certainty
+                context,
+                gpu,
+                of_argument(context, plan, name),
+                name,
+                "the launch",
+                parameters | known,
+                certainty,
             )
 
 
@@ -67,9 +73,9 @@ def _of_configs(context: Context, plan: LaunchPlan, gpu: GpuProfile) -> Iterator
     known = options(gpu.vendor, context.triton)
     level: Certainty = "possible" if plan.tuning.alternatives or plan.tuning.prune else "proven"
     for config in plan.tuning.configs:
-        place = of_config(plan, config)
         for name in config.extra:
             if name not in accepted:
+                place = of_config_value(context, plan, config, name)
                 # Raised where the list is built, whatever is tried of it.
                 yield _draft(context, gpu, place, name, "triton.Config", accepted, "proven")
         for name in config.kwargs:
@@ -77,8 +83,10 @@ def _of_configs(context: Context, plan: LaunchPlan, gpu: GpuProfile) -> Iterator
                 continue
             if everywhere_known(name):
                 sure: Certainty = "possible" if _written_for(context, name) else level
+                place = of_config_value(context, plan, config, name)
                 yield _draft(context, gpu, place, name, "the launch", parameters | known, sure)
         if known is not None and config.maxnreg is not None and "maxnreg" not in known:
+            place = of_config_value(context, plan, config, "maxnreg")
             yield _draft(context, gpu, place, "maxnreg", "the launch", parameters | known, level)
 
 

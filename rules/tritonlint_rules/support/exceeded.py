@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tritonlint.finding import Certainty, Fix, Related
 from tritonlint.rule import Context
 from tritonlint_rules.support.drafts import Draft, config_values
+from tritonlint_rules.support.places import Place
 from tritonlint_rules.support.survey import (
     Entry,
     Over,
@@ -60,11 +61,12 @@ class Excess:
         related: tuple[Related, ...] = (),
         fix: Fix | None = None,
         tags: frozenset[str] = frozenset(),
+        place: Place | None = None,
     ) -> Draft:
-        """In a list the tuner skips what is refused; a launch stops."""
+        """In a list the tuner skips what is refused; a launch stops. `place` None: the config or launch."""
         entry, one = self.entry, self.of == 1
         return Draft(
-            place=entry.place,
+            place=place or entry.place,
             severity="warning" if entry.in_list else "error",
             certainty=level,
             message=message if one else f"{len(self.over)} of {self.of} configs never run: {message}",

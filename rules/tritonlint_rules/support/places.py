@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
+from tritonlint.fixes import text_at
 from tritonlint.rule import Context
 from tritonlint.source.sites import AutotuneSite, Candidate, Config, LaunchPlan
 from tritonlint.span import Span
@@ -56,6 +58,34 @@ def of_candidate(plan: LaunchPlan, candidate: Candidate) -> Place:
     return of_config(plan, candidate.config) if candidate.config is not None else of_launch(plan)
 
 
+def of_value(context: Context, plan: LaunchPlan, candidate: Candidate, name: str) -> Place:
+    """What gives a candidate one of its values: the argument of its config, else of the launch, with its name. The config
+    or launch as a whole where the value is not written out there."""
+    config = candidate.config
+    if config is None:
+        return of_argument(context, plan, name)
+    return of_config_value(context, plan, config, name)
+
+
+def of_config_value(context: Context, plan: LaunchPlan, config: Config, name: str) -> Place:
+    """One argument of a config with its name, or the config where it is not written out there."""
+    whole = of_config(plan, config)
+    span = config.argument_spans.get(name)
+    if span is None or not whole.span.contains(span):
+        return whole
+    return _with_name(context, replace(whole, span=span), name)
+
+
+def _with_name(context: Context, place: Place, name: str) -> Place:
+    """With `name=` or `"name":` where that stands right before the value."""
+    if place.path != context.path:
+        return place
+    span = place.span
+    before = text_at(context.source, Span(span.line, 1, span.line, span.column))
+    found = re.search(rf"""(\b{re.escape(name)}\s*=|(["']){re.escape(name)}\2\s*:)\s*$""", before)
+    return place if found is None else replace(place, span=replace(span, column=found.start() + 1))
+
+
 def of_tuning(plan: LaunchPlan, tuning: AutotuneSite) -> Place:
     return Place(plan.kernel.path, tuning.span)
 
@@ -67,15 +97,16 @@ def of_tuning_argument(plan: LaunchPlan, tuning: AutotuneSite, name: str) -> Pla
     return Place(plan.kernel.path, span if span is not None and inside else tuning.span)
 
 
-def of_argument(plan: LaunchPlan, name: str) -> Place:
-    """An argument of the launch, or the launch."""
+def of_argument(context: Context, plan: LaunchPlan, name: str) -> Place:
+    """An argument of the launch with its name, or the launch."""
     launch = plan.launch
     if launch is None:
         return of_kernel(plan)
     given = launch.options.get(name) or launch.arguments.get(name)
     span = given.span if given is not None else launch.span
     inside = launch.span.line <= span.line and span.end_line <= launch.span.end_line
-    return Place(launch.path or plan.kernel.path, span if inside else launch.span)
+    place = Place(launch.path or plan.kernel.path, span if inside else launch.span)
+    return _with_name(context, place, name)
 
 
 def of_line_in(plan: LaunchPlan, line: int) -> Place:
