@@ -104,6 +104,27 @@ def test_num_stages_moves_only_the_rings() -> None:
     assert totals[2] - totals[1] == totals[1] - totals[0] > 0
 
 
+@pytest.mark.parametrize(
+    ("capability", "ctas", "tile", "warps", "shared", "columns"),
+    [
+        (90, 2, (128, 128, 64), 4, 73728, 0),
+        (90, 4, (128, 128, 64), 4, 49152, 0),
+        (90, 2, (64, 64, 64), 4, 36864, 0),
+        (100, 2, (128, 128, 64), 4, 73744, 64),
+        (100, 4, (64, 256, 32), 4, 24592, 64),
+    ],
+)
+def test_a_cluster_shares_a_product(
+    capability: int, ctas: int, tile: tuple[int, int, int], warps: int, shared: int, columns: int
+) -> None:
+    """What Triton 3.9.0 needs for a CTA's part of the tile; nothing is claimed."""
+    consts = {**PRODUCT["consts"], **dict(zip(("BM", "BN", "BK"), tile, strict=True))}
+    row = {**PRODUCT, "cc": capability, "consts": consts, "opts": {"num_warps": warps, "num_stages": 3}}
+    found = answer(row, num_ctas=ctas)
+    assert (found.shared_bytes, found.tensor_memory_columns) == (shared, columns)
+    assert not found.shared_exact
+
+
 def test_an_unknown_operation_takes_the_claim_away() -> None:
     """What the model does not know makes the answer inexact, with the line; it does not raise."""
     odd = ir.Op("tt.unheard_of", line=7)

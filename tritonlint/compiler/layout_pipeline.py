@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from tritonlint.compiler.accelerate_matmul import accelerate_matmul
 from tritonlint.compiler.canonicalize import canonicalize
+from tritonlint.compiler.cluster_layouts import assign_cluster_layouts
 from tritonlint.compiler.coalesce_pass import coalesce
 from tritonlint.compiler.combine import combine, reorder_broadcast
 from tritonlint.compiler.cse import cse, loop_aware_cse
@@ -71,6 +72,7 @@ def before_tensor_cores(graph: Graph, target: Target, release: Release) -> None:
     """The first half of `assigned_passes`, in which targets hardly differ."""
     graph.attrs["keeps_tmem_conversions"] = not release.folds_into_tmem_stores
     split_f32_dots(graph, release, target.capability >= 80)
+    assign_cluster_layouts(graph)
     if release.cluster_layouts_first:
         remove_conversions(graph, release)
     remove_conversions(graph, release)

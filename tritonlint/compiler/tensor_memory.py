@@ -493,7 +493,8 @@ def columns_of(value: GValue) -> tuple[int, int]:
         return _ROWS, -(-max(rows, 32) // 32) * max(1, -(-depth * bits // 32)) * buffers
     if not isinstance(encoding, TensorMemory):
         return _ROWS, 0
-    rows_map, columns_map = memory_map(shape, encoding)
+    part = (shape[0] // encoding.cta_split_m, shape[1] // encoding.cta_split_n)
+    rows_map, columns_map = memory_map(part, encoding)
     columns = -(-(1 << len(columns_map)) * bits // 32)
     halves = 1 if rows_map[4] == (0, 0) else 2
     return halves, columns * buffers
