@@ -452,3 +452,14 @@ def alloc_across_wait(a_ptr, b_ptr, d_ptr, t_ptr, v_ptr, o_ptr, n, BM: tl.conste
         p = tl.dot(r, s, acc=tl.dot(q, k))
         acc = tl.dot(tl.exp(p).to(v.dtype), v, acc=acc)
     tl.store(o_ptr + rows[:, None] * BK + depth[None, :], acc)
+
+
+@triton.jit
+def cat_of_short_ranges(x_ptr, y_ptr, n, stride, BM: tl.constexpr, BN: tl.constexpr):
+    """Two ranges with fewer elements than threads: a thread holds one of each, which no other layout has, so the rows
+    are converted once, before they are used."""
+    steps = tl.arange(0, BM) * 8
+    rows = n * 64 + tl.cat(steps, steps + 1, True)
+    columns = tl.arange(0, BN)
+    x = tl.load(x_ptr + rows[:, None] * stride + columns[None, :], mask=rows[:, None] < n)
+    tl.store(y_ptr + rows[:, None] * stride + columns[None, :], x * 2, mask=rows[:, None] < n)

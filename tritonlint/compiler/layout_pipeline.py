@@ -40,6 +40,10 @@ def clean_ttir(graph: Graph, target: Target, release: Release) -> None:
         for op in graph.all_ops():
             if op.name == "tt.fp_to_fp":
                 op.attrs["never_folds"] = True
+    if release.cat_takes_layouts:
+        for op in graph.all_ops():
+            if op.name == "tt.cat":
+                op.attrs["takes_layouts"] = True
     canonicalize(graph)
     combine(graph)
     if release.reorders_broadcasts:

@@ -142,6 +142,7 @@ class Release:
     remat_follows_regions: bool = (
         False  # values that only feed carried values of the slice count as used in it
     )
+    cat_takes_layouts: bool = True  # a conversion of a concatenation that may reorder is folded into it
     folds_float_conversions: bool = False  # conversions of constants between float types are folded
     folds_into_tmem_stores: bool = (
         False  # a store to tensor memory takes what a conversion before it converts
@@ -321,6 +322,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 4, {
         "unmodelled": (),
+        "cat_takes_layouts": False,
         "tcgen05_left_in_tmem": True,
         "tcgen05_waits_for_late": True,
         "operand_hoisting": "all",

@@ -7,10 +7,13 @@ another encoding than wanted.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tritonlint.compiler.blocked import blocked_in_cluster, default_blocked
 from tritonlint.compiler.encodings import Blocked, Distributed, DotOperand, Slice
 from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.inference import cta_insert, infer_dst
+from tritonlint.compiler.layout_properties import elements_per_thread
 from tritonlint.compiler.ops import has_same_encoding
 
 
@@ -72,6 +75,8 @@ class _Converter:
             self.expand_dims(op)
         elif name == "tt.split":
             self.split(op)
+        elif name == "tt.cat":
+            self.cat(op)
         elif name in ("tt.trans", "tt.join", "tt.reduce", "tt.broadcast"):
             self.operands_as_default(op)
             source = op.operands[0].encoding
@@ -142,6 +147,17 @@ class _Converter:
             self.convert_operand(op, 0, encoding)
         for result in op.results:
             result.encoding = infer_dst(op, op.operands[0].encoding)
+
+    def cat(self, op: GOp) -> None:
+        """Each thread holds what it held of both operands, also where the default would give it less."""
+        self.operands_as_default(op)
+        result = op.results[0]
+        base = self.default(result)
+        held = sum(elements_per_thread(self.default(value), value.shape) for value in op.operands)
+        more = (1 << (held - 1).bit_length()) // elements_per_thread(base, result.shape)
+        sizes = list(base.size_per_thread)
+        sizes[base.order[0]] *= max(1, more)
+        result.encoding = replace(base, size_per_thread=tuple(sizes))
 
     def gather_scatter(self, op: GOp) -> None:
         """The row numbers of a TMA gather or scatter: four in each thread, copied over the warps."""
