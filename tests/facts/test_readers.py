@@ -117,6 +117,12 @@ def test_numbers_as_nsight_compute_writes_them(
     assert (fact.numbers.shared_bytes, fact.numbers.registers, fact.numbers.time_ms) == (shared, 22, time)
 
 
+def test_a_page_that_powershell_redirected(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text(NSIGHT, encoding="utf-16")
+    assert read_facts([str(path)]).of("add")[0].numbers.registers == 22
+
+
 def test_launches_of_one_kernel_are_facts_each(tmp_path: Path) -> None:
     path = tmp_path / "run.csv"
     path.write_text(NSIGHT.replace('"void other(float*)"', '"add(float *)"'), encoding="utf-8")

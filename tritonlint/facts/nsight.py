@@ -5,6 +5,7 @@ Shared memory is the dynamic part, which is what Triton asks for; the driver's o
 
 from __future__ import annotations
 
+import codecs
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,8 +42,11 @@ _ROUNDED = 2  # digits after the point in older releases; newer ones write all t
 
 def read_nsight(path: Path) -> Iterator[Fact]:
     """The launches of a file in its order. Raises OSError, ValueError for a file of another kind."""
-    with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-        lines = [line for line in file if not line.startswith("==")]
+    with open(path, "rb") as file:
+        redirected = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # as PowerShell's `>` writes
+    encoding = "utf-16" if redirected else "utf-8-sig"
+    with open(path, encoding=encoding, errors="replace", newline="") as text:
+        lines = [line for line in text if not line.startswith("==")]
     start = next((at for at, line in enumerate(lines) if "Kernel Name" in line), None)
     if start is None:
         raise ValueError("no column Kernel Name: `ncu --page raw --csv` writes one")

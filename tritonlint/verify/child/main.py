@@ -209,6 +209,7 @@ def _compiled(job: Mapping[str, Any], module: Any, request: Mapping[str, Any]) -
         line = {"kind": "memory" if memory else "crashed", "error": f"the compiler died ({how}): {text}"}
     if any(text in line.get("error", "") for text in _UNKNOWN_TARGET):
         line["kind"] = "target"
+        line["error"] = f"this release cannot compile for {request['gpu']['arch']}: {line['error']}"
     if line.get("kind") == "memory" or "Cannot allocate memory" in line.get("error", ""):
         line = {"kind": "memory", "error": f"more than {request['memory_bytes'] >> 20:,} MB of memory"}
     return line
