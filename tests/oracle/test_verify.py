@@ -271,12 +271,28 @@ def test_a_stopped_run_goes_on_from_there(tmp_path: Path) -> None:
     database = tmp_path / ".cache" / "verify.sqlite3"
     while process.poll() is None and not _kept(database):
         time.sleep(0.05)
+    compiling = [pid for pid, parent in _parents().items() if parent == process.pid]
     process.kill()
     process.wait()
+    while compiling and not set(compiling).isdisjoint(_parents()):
+        time.sleep(0.05)
     done = verify(tmp_path, ".", "--gpu", "a100")
     summary = done.json["summary"]
     assert summary["compiled_before"] >= 1
     assert summary["compiled_before"] + summary["compiled_now"] == 6
+
+
+def _parents() -> dict[int, int]:
+    """The parent of each process that lives."""
+    found = {}
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, parent = place.read_text(errors="replace").rpartition(")")[2].split()[:2]
+        except OSError:  # it ended meanwhile
+            continue
+        if state != "Z":
+            found[int(place.parent.name)] = int(parent)
+    return found
 
 
 def _kept(database: Path) -> int:

@@ -73,7 +73,7 @@ def fork(work: Callable[[int], None], memory_bytes: int | None = None) -> Child:
     status = 1
     try:
         os.setpgid(0, 0)
-        _die_with(parent)
+        die_with(parent)
         os.close(answers_in)
         os.close(noise_in)
         os.dup2(noise_out, 1)
@@ -87,7 +87,7 @@ def fork(work: Callable[[int], None], memory_bytes: int | None = None) -> Child:
         os._exit(status)
 
 
-def _die_with(parent: int) -> None:
+def die_with(parent: int) -> None:
     """The child is killed when its parent dies, so that nothing is left over."""
     try:
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -22,7 +22,7 @@ from typing import Any
 
 from .compiling import Refused, answer, installed
 from .importing import KernelNotFound, NotImported, import_file, run_cells
-from .limits import Lines, fork, said, write_line
+from .limits import Lines, die_with, fork, said, write_line
 
 # What assemblers and LLVM say of a target that they do not know.
 _UNKNOWN_TARGET = (
@@ -35,6 +35,7 @@ _SLACK_SECONDS = 30.0  # the inner limit speaks first
 
 def main() -> None:
     """Serves requests until standard input ends."""
+    die_with(os.getppid())  # a run that is killed leaves nobody who compiles on
     out = os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     hello = installed()
