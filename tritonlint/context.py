@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tritonlint.compiler.target import Target
+from tritonlint.finding import Severity
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.launch_model import OPTION_NAMES, Launch, Model, known_options
 from tritonlint.lint import FileStats
@@ -50,9 +51,11 @@ class FileWork:
         *,
         apart: bool = False,
         runs: frozenset[int] | None = None,
+        least: Severity = "info",
     ) -> None:
         """`data` is the file's content, or the file parsed. `apart`: every GPU gets a reading of its own, see
-        `differs`. `runs`: the first lines of the statements that are run for what they launch; None: all."""
+        `differs`. `runs`: the first lines of the statements that are run for what they launch; None: all. What weighs
+        less than `least` is not looked for."""
         self.path = path
         self.settings = settings
         self.targets = targets
@@ -69,6 +72,7 @@ class FileWork:
             self.model.facts = AttachedFacts(book, targets.triton, self.launches_of, self.model.trace)
         self._apart = apart
         self._runs = runs
+        self.least = least
         self._readings: list[tuple[SharedPlatform, Reading, dict[PlanKey, LaunchPlan]]] = []
         self._plans: dict[str, dict[PlanKey, LaunchPlan]] = {}
         self._contexts: tuple[PlanContext, ...] | None = None
@@ -163,7 +167,7 @@ class FileWork:
             own = self._own_gpus(plan)
             there = tuple(gpu for gpu in own or self.targets.gpus if key in self.plans_on(gpu))
             if there:
-                yield PlanContext(self, key, there, bool(own) or self.targets.chosen)
+                yield PlanContext(self, key, there, bool(own) or self.targets.chosen, self.least)
 
     def _own_gpus(self, plan: LaunchPlan) -> tuple[GpuProfile, ...]:
         """The GPUs that a comment at the site names (`assume gpu=h100`)."""
@@ -199,7 +203,8 @@ class FileWork:
             for config in context.plan.tuning.configs
         }  # fmt: skip
         launches = sum(context.plan.launch is not None for context in contexts)
-        known = [of.estimate for context in contexts for of in context.computed if of.estimate is not None]
+        facts = bool(self.settings.facts)
+        known = [of.estimate for context in contexts for of in context.computed if facts and of.known]
         return FileStats(
             True,
             len(kernels),
@@ -255,12 +260,18 @@ class PlanContext:
     """rule.Context for one plan."""
 
     def __init__(
-        self, work: PlanSource, key: PlanKey, gpus: tuple[GpuProfile, ...], gpus_chosen: bool
+        self,
+        work: PlanSource,
+        key: PlanKey,
+        gpus: tuple[GpuProfile, ...],
+        gpus_chosen: bool,
+        least: Severity = "info",
     ) -> None:
         self._work = work
         self.key = key
         self._gpus = gpus
         self._gpus_chosen = gpus_chosen
+        self.least: Severity = least
         self._estimates: dict[str, tuple[EstimateOf, ...]] = {}
         self._changed: dict[_Tried, tuple[Candidate, Candidate]] = {}
         self._retries: dict[_Tried, tuple[Candidate, EstimateOf]] = {}

@@ -19,7 +19,7 @@ from tritonlint.estimate_record import Estimate
 from tritonlint.estimating import build
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.kernel.ir import Trace
-from tritonlint.rule import EstimateOf
+from tritonlint.rule import EstimateOf, Later
 from tritonlint.source.sites import Candidate, KernelSource, LaunchPlan
 from tritonlint.source.text import Lines
 from tritonlint.source.values import DType, Known
@@ -27,6 +27,7 @@ from tritonlint.trace_store import TraceStore
 
 if TYPE_CHECKING:
     from tritonlint.attached_facts import AttachedFacts
+    from tritonlint.compiler.at_most import AtMost
     from tritonlint.facts.record import Fact
     from tritonlint.work import LaunchWork
 
@@ -68,6 +69,7 @@ class Model:
         self._arguments: dict[Any, Arguments] = {}
         self._estimates: dict[Any, Estimate] = {}
         self._works: dict[Any, LaunchWork | None] = {}
+        self._bounds: AskedMemo[tuple[AtMost | None]] = AskedMemo(_KEPT)
         self._kept: list[Any] = []  # objects whose ids are in keys
         self._path = path
         # Two readings of one file have kernels of their own, which are the same kernels where their names mean the same.
@@ -135,14 +137,18 @@ class Model:
         self, launch: Launch, gpu: GpuProfile, model: ModelName = "compiler", fact: Fact | None = None
     ) -> tuple[Trace, Estimate | None, tuple[str, ...]]:
         """(trace, estimate, why there is none). Where a `fact` is known, its numbers take the place of estimates."""
-        target = Target(gpu.arch)
-        trace = self.trace(launch, target)
+        trace = self.trace(launch, Target(gpu.arch))
         if trace.errors:
-            return trace, None, tuple(f"line {error.line}: {error.message}" for error in trace.errors)
-        answer = self.compiled(trace, launch.options, target, model)
+            return trace, None, _refused(trace)
+        return trace, self._estimate(launch, trace, gpu, model, fact), ()
+
+    def _estimate(
+        self, launch: Launch, trace: Trace, gpu: GpuProfile, model: ModelName, fact: Fact | None
+    ) -> Estimate:
+        answer = self.compiled(trace, launch.options, Target(gpu.arch), model)
         work = None if launch.grid is None else self._work(launch, launch.grid, trace, answer)
         if fact is not None:
-            return trace, self._with_fact(launch, gpu, model, answer, work, fact), ()
+            return self._with_fact(launch, gpu, model, answer, work, fact)
         assumptions = tuple(
             dict.fromkeys((*launch.assumptions, *launch.arguments.assumptions, *trace.assumptions))
         )
@@ -153,7 +159,7 @@ class Model:
         if key not in self._estimates:
             self._kept.append((answer, work))
             self._estimates[key] = self._build(launch, gpu, model, answer, work, assumptions)
-        return trace, self._estimates[key], ()
+        return self._estimates[key]
 
     def _build(
         self,
@@ -223,12 +229,30 @@ class Model:
             return EstimateOf(candidate, gpu, self.triton, Options(), None, None, unknown)
         launch = self.launch(plan, candidate, options)
         fact = self.facts.of(launch, gpu) if self.facts is not None else None
-        trace, estimate, why = self.estimate_launch(launch, gpu, fact=fact)
+        trace = self.trace(launch, Target(gpu.arch))
+        if trace.errors:
+            return EstimateOf(candidate, gpu, self.triton, options, trace, None, _refused(trace))
+        answer = Later(lambda: self._estimate(launch, trace, gpu, "compiler", fact))
+        bound = Later(lambda: self._at_most(trace, options, gpu)) if fact is None else None
+        of = EstimateOf(candidate, gpu, self.triton, options, trace, answer, bound=bound)
         missing = unknown_constants(plan.kernel, candidate)
-        if missing and trace.gaps and estimate is not None and estimate.fits:
+        if missing and trace.gaps and (of.surely_fits or of.estimate.fits):
             # A part of the kernel hangs on a value that nobody tells: only a refusal would be sure.
             return EstimateOf(candidate, gpu, self.triton, options, None, None, missing)
-        return EstimateOf(candidate, gpu, self.triton, options, trace, estimate, why)
+        return of
+
+    def _at_most(self, trace: Trace, options: Options, gpu: GpuProfile) -> AtMost | None:
+        from tritonlint.compiler.at_most import at_most
+
+        if options.num_warps * gpu.warp_size > gpu.threads_per_cta_max:
+            return None
+        key = (id(trace), options.num_warps, options.num_stages, options.num_ctas)
+
+        def make(view: Target) -> tuple[AtMost | None]:
+            self._kept.append(trace)
+            return (at_most(trace, options, view, release(*self.triton)),)
+
+        return self._bounds.get(key, Target(gpu.arch), make)[0]
 
     def launch(self, plan: LaunchPlan, candidate: Candidate, options: Options) -> Launch:
         """The candidate as a launch; `options` are its own."""
@@ -270,6 +294,11 @@ class Model:
                 launch_texts=texts,
             )
         return Launch(kernel, constants, arguments, options, known_grid(candidate), candidate.assumptions)
+
+
+def _refused(trace: Trace) -> tuple[str, ...]:
+    """Why there is no estimate: what the front end says."""
+    return tuple(f"line {error.line}: {error.message}" for error in trace.errors)
 
 
 def known_options(candidate: Candidate) -> tuple[Options | None, tuple[str, ...]]:

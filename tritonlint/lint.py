@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.disk import read_regular
-from tritonlint.finding import CERTAINTIES, SEVERITIES, Certainty, Finding
+from tritonlint.finding import CERTAINTIES, SEVERITIES, Certainty, Finding, Severity
 from tritonlint.merge import merge
 from tritonlint.settings import Settings
 
@@ -105,6 +105,7 @@ def lint_source(
     triton: str | None = None,
     targets: Targets | None = None,
     certainty: Certainty = "likely",
+    least: Severity = "info",
     cancelled: Callable[[], bool] | None = None,
     observe: Callable[[FileWork], None] | None = None,
     store: TraceStore | None = None,
@@ -112,6 +113,7 @@ def lint_source(
     """Lints one file; `content` None reads it from disk.
 
     `gpus` and `triton` go before the settings; `targets` (from `targets.choose`) spares choosing them again.
+    What weighs less than `least` is looked for only where other findings hang on it, and may be left out.
     `cancelled` is asked between rules; once it says yes, what was found so far is given back. `observe` is
     shown the work once the rules are through, so that an editor can show estimates without asking again;
     `store` keeps traces for the next time.
@@ -139,12 +141,12 @@ def lint_source(
 
         fact_book(settings)  # wrong paths are the settings' fault, not the file's
     try:
-        result = _lint(path, data, settings, chosen, rules, known, cancelled, observe, store)
+        result = _lint(path, data, settings, chosen, rules, known, cancelled, observe, store, least)
     except Exception as error:
         return FileResult(path, problems=(_internal(path, error, ""),), targets=chosen.described())
     problems = (*(FileProblem("tritonlint", text, True) for text in known.problems), *result.problems)
-    least = CERTAINTIES.index(certainty)
-    kept = tuple(f for f in result.findings if CERTAINTIES.index(f.certainty) >= least)
+    surest = CERTAINTIES.index(certainty)
+    kept = tuple(f for f in result.findings if CERTAINTIES.index(f.certainty) >= surest)
     stats = replace(result.stats, seconds=time.perf_counter() - start)
     return replace(result, findings=kept, problems=problems, stats=stats, targets=chosen.described())
 
@@ -204,13 +206,16 @@ def _lint(
     cancelled: Callable[[], bool] | None,
     observe: Callable[[FileWork], None] | None,
     store: TraceStore | None,
+    least: Severity,
 ) -> FileResult:
     from tritonlint.context import FileWork
 
-    work = FileWork(path, data, settings, targets, store)
+    if settings.severity or settings.facts:
+        least = "info"  # what a rule gives may become more; facts are counted
+    work = FileWork(path, data, settings, targets, store, least=least)
     result = _found(work, rules, known, cancelled)
     if work.differs:
-        work = FileWork(path, data, settings, targets, store, apart=True)
+        work = FileWork(work.path, work.module, settings, targets, store, apart=True, least=least)
         result = _found(work, rules, known, cancelled)
     if observe is not None and result is not None:
         observe(work)
@@ -223,6 +228,10 @@ def _found(
     """What the rules find; None where it was cancelled."""
     problems: list[FileProblem] = []
     findings: list[Finding] = []
+    if work.suppressions:
+        work.least = "info"  # whether a comment ignores anything is said of notes, too
+    least = SEVERITIES.index(work.least)
+    rules = [rule for rule in rules if SEVERITIES.index(rule.at_most) >= least]
     for context in work.contexts():
         found = checked(context, rules, problems, cancelled)
         if found is None:

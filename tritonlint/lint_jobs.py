@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tritonlint.collector import between_files, collect_rarely
-from tritonlint.finding import Certainty
+from tritonlint.finding import Certainty, Severity
 from tritonlint.lint import FileProblem, FileResult, lint_source
 from tritonlint.settings import Settings
 
@@ -39,6 +39,7 @@ class Job:
     certainty: Certainty
     data: bytes
     key: str = ""  # in the cache of results
+    least: Severity = "info"  # what weighs less may be left out
 
 
 Batch = tuple[int, ...]  # places in the list of jobs, of what one process lints in turn
@@ -99,6 +100,7 @@ def run_job(job: Job) -> FileResult:
             job.settings,
             targets=job.targets,
             certainty=job.certainty,
+            least=job.least,
             store=_tuned_store() if job.path.endswith(".json") else None,
         )
     except Exception as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tritonlint.discovery import Discovery, Skipped, discover
 from tritonlint.disk import NoFileError, TooLargeError, read_regular
-from tritonlint.finding import Certainty, Finding
+from tritonlint.finding import Certainty, Finding, Severity
 from tritonlint.lint import FileProblem, FileResult, relevant, rules_for
 from tritonlint.lint_jobs import Job, lint_jobs
 from tritonlint.settings import Resolver, Settings
@@ -64,13 +64,14 @@ def lint_paths(
     gpus: Sequence[str] | None = None,
     triton: str | None = None,
     certainty: Certainty = "likely",
+    least: Severity = "info",
     jobs: int | None = None,
     found: Discovery | None = None,
     progress: Callable[[int, int], None] | None = None,
     cache: ResultCache | None = None,
 ) -> Report:
     """Lints every file below `paths`. `jobs`: how many worker processes (None: as many as pay off). `cache` is asked
-    first, and given what was linted.
+    first, and given what was linted. What weighs less than `least` may be left out.
 
     `progress` is told (files done, files in all). Raises SettingsError, nothing for what it finds on disk.
     """
@@ -106,7 +107,7 @@ def lint_paths(
             notebooks[path] = data
         key = ""
         if cache is not None and cache.usable and not settings.facts:
-            key = cache.key(path, data, settings, targets, certainty)
+            key = cache.key(path, data, settings, targets, certainty, least)
             result = cache.get(key)
             if result is not None:
                 kept[path] = replace(result, source=_text(path, data)) if result.findings else result
@@ -121,7 +122,7 @@ def lint_paths(
                 from tritonlint.fact_paths import fact_book
 
                 fact_book(settings)
-        work.append(Job(path, settings, targets, certainty, data, key))
+        work.append(Job(path, settings, targets, certainty, data, key, least))
     if progress is not None and kept:
         progress(len(kept), len(order))
     for number, (place, result) in enumerate(lint_jobs(work, jobs), 1):

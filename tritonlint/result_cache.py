@@ -103,7 +103,9 @@ class ResultCache:
     def usable(self) -> bool:
         return self._database is not None
 
-    def key(self, path: str, data: bytes, settings: Settings, targets: Targets, certainty: str) -> str:
+    def key(
+        self, path: str, data: bytes, settings: Settings, targets: Targets, certainty: str, least: str
+    ) -> str:
         """The name of a result: a digest of all that it depends on but the other files."""
         if self._code is None:
             self._code = code_digest()
@@ -116,6 +118,7 @@ class ResultCache:
             targets.described(),
             *(gpus[name].model_dump_json() for name in sorted(gpus)),
             certainty,
+            least,
         )
         for part in parts:
             digest.update(part.encode("utf-8", "surrogatepass"))

@@ -16,6 +16,7 @@ from tritonlint.source.problem import Problem
 from tritonlint.source.sites import Candidate, LaunchPlan
 
 if TYPE_CHECKING:
+    from tritonlint.compiler.at_most import AtMost
     from tritonlint.gpu.profile import GpuProfile
 
 
@@ -32,17 +33,64 @@ class Case:
     why: str = ""  # what the case shows; for a valid one: why it is a near miss
 
 
+class Later:
+    """An answer that is made when somebody asks for it, and kept."""
+
+    __slots__ = ("_make", "_value")
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make: Callable[[], Any] | None = make
+        self._value: Any = None
+
+    def get(self) -> Any:
+        if self._make is not None:
+            self._value = self._make()
+            self._make = None
+        return self._value
+
+    @property
+    def made(self) -> bool:
+        return self._make is None
+
+
 @dataclass(frozen=True, slots=True)
 class EstimateOf:
-    """A candidate on one GPU: what was asked, and the answer."""
+    """A candidate on one GPU: what was asked, and the answer. To ask for `estimate` compiles; what can be told from the
+    trace alone is better asked first."""
 
     candidate: Candidate
     gpu: GpuProfile
     triton: tuple[int, int]
     options: Options
     trace: Trace | None  # None where a constant that the kernel needs is not known
-    estimate: Any  # tritonlint.estimate.Estimate | None, None where nothing can be said
+    answer: Later | None  # of the estimate; None where nothing can be said
     unknown: tuple[str, ...] = ()  # why not, in words
+    bound: Later | None = None  # of compiler.at_most.AtMost | None
+
+    @property
+    def known(self) -> bool:
+        """Whether there is an estimate."""
+        return self.answer is not None
+
+    @property
+    def estimate(self) -> Any:
+        """tritonlint.estimate_record.Estimate | None."""
+        return self.answer.get() if self.answer is not None else None
+
+    @property
+    def at_most(self) -> AtMost | None:
+        """Bounds of what the launch takes, where there are any: without compiling."""
+        found: AtMost | None = self.bound.get() if self.bound is not None else None
+        return found
+
+    @property
+    def surely_fits(self) -> bool:
+        """Whether the bounds alone say that no memory is overrun."""
+        most = self.at_most
+        if most is None or most.shared_bytes > self.gpu.shared_bytes_per_cta:
+            return False
+        columns = self.gpu.tensor_memory_columns
+        return not columns or most.tensor_memory_columns <= columns
 
 
 class Context(Protocol):
@@ -72,6 +120,10 @@ class Context(Protocol):
 
     @property
     def triton(self) -> tuple[int, int]: ...
+
+    @property
+    def least(self) -> Severity:
+        """What weighs less is not shown: a rule need not look for it."""
 
     def target(self, gpu: GpuProfile) -> Target: ...
 
@@ -139,3 +191,4 @@ class Rule:
     check: Callable[[Context], Iterable[Finding]] | None = None
     check_file: Callable[[FileContext], Iterable[Finding]] | None = None
     fixable: Literal["no", "safe", "unsafe"] = "no"
+    at_most: Severity = "error"  # no finding weighs more; a run that shows only those leaves the rule out

@@ -142,6 +142,7 @@ RULE = Rule(
         "measurement."
     ),
     source="tritonlint's model: tiled bytes, waves, occupancy, spills.",
+    at_most="info",
     check=check,
     valid=(
         samples.miss(

@@ -147,6 +147,7 @@ RULE = Rule(
     better="```python\nconfigs = amd_configs() if is_hip() else nvidia_configs()\n```",
     when_not="One list for both vendors, where the few more configs do not matter.",
     source="The option classes of both back ends in Triton 3.0 to 3.9.",
+    at_most="info",
     check=check,
     valid=(
         samples.miss(_PARAMETER, "it has an effect here", gpu="mi300x"),

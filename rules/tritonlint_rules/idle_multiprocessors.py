@@ -73,6 +73,7 @@ RULE = Rule(
     better="```python\nreduce[(256 // 16, 256 // 16)](part, out, TILE_M=16, TILE_N=16)  # 256 programs\n```",
     when_not="A tiny kernel, one that runs beside others on purpose, or one whose size is set by the data.",
     source="Multiprocessors of each GPU, in its profile.",
+    at_most="info",
     check=check,
     valid=(
         samples.miss(samples.launched_scale(grid="(108,)"), "exactly one program for each of 108 SMs"),

@@ -93,6 +93,7 @@ RULE = Rule(
     ),
     when_not="Matrices that fit into L2 (50 MB on an H100).",
     source="Waves of programs against an L2 with least-recently-used strips.",
+    at_most="info",
     check=check,
     valid=(
         samples.miss(

@@ -65,6 +65,7 @@ RULE = Rule(
     better="A fused kernel, a batched one, or a CUDA graph.",
     when_not="A kernel that runs once.",
     source="The launch floor of the GPU's profile; roofline as in TL506.",
+    at_most="info",
     check=check,
     valid=(
         samples.miss(

@@ -79,6 +79,7 @@ RULE = Rule(
     better="Fuse it with its neighbours, read each element once, keep data in a smaller type.",
     when_not="Elementwise kernels are memory-bound by nature.",
     source="Roofline: bytes that reach DRAM, with reuse in L2, over the bandwidth of the profile.",
+    at_most="info",
     check=check,
     valid=(
         samples.miss(

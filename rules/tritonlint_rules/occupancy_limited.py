@@ -114,6 +114,7 @@ RULE = Rule(
         "NVIDIA's occupancy calculator (cuda_occupancy.h), equal on all its cases; AMD: LLVM's occupancy "
         "line."
     ),
+    at_most="info",
     check=check,
     valid=(
         samples.miss(samples.launched_scale("BLOCK=1024, num_warps=4"), "small programs, full occupancy"),

@@ -77,6 +77,7 @@ RULE = Rule(
     ),
     when_not="Programs that take unequal time (causal attention, ragged batches) overlap anyway.",
     source="Waves: programs / (CTAs per SM x SMs); CTAs per SM as NVIDIA's occupancy calculator counts them.",
+    at_most="info",
     check=check,
     valid=(
         samples.miss(

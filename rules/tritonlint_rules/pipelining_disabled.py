@@ -26,8 +26,9 @@ def check(context: Context) -> Iterable[Finding]:
 
 
 def _drafts(context: Context) -> Iterator[Draft]:
+    held: dict[int, bool] = {}
     for listed in all_entries(context):
-        stopped = [entry for entry in listed if _stopped(entry)]
+        stopped = [entry for entry in listed if _holds_a_stopper(entry, held) and _stopped(entry)]
         if not stopped:
             continue
         entry = stopped[0]
@@ -47,6 +48,19 @@ def _drafts(context: Context) -> Iterator[Draft]:
             assumptions=assumptions(entry),
             help="take it out, or put it behind a constexpr switch",
         )
+
+
+def _holds_a_stopper(entry: Entry, held: dict[int, bool]) -> bool:
+    """Whether anything in the kernel can stop the pipeliner; `held` keeps the answers by trace."""
+    trace = entry.of.trace
+    if trace is None:
+        return False
+    if id(trace) not in held:
+        held[id(trace)] = any(
+            op.name in _STOPPERS or op.name in ("tt.debug_barrier", "tt.call")
+            for op in operations(trace.function.body)
+        )
+    return held[id(trace)]
 
 
 def _stopped(entry: Entry) -> bool:

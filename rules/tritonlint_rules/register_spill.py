@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 
 from tritonlint.finding import Finding, Severity
@@ -29,11 +30,21 @@ def check(context: Context) -> Iterable[Finding]:
 
 
 def _drafts(context: Context) -> Iterator[Draft]:
+    if context.least != "info" and not any(map(_may_weigh, itertools.chain(*all_entries(context)))):
+        return
     for listed in all_entries(context):
         for groups in by_place(by_config(listed)):
             spilling = [group[0] for group in groups if all(_spills(entry) for entry in group)]
             if spilling:
                 yield _draft(context, spilling, len(groups))
+
+
+def _may_weigh(entry: Entry) -> bool:
+    """Whether spills may be certain that nobody asked for."""
+    if not entry.of.known or _asked_for(entry):
+        return False
+    most = entry.of.at_most
+    return most is None or not most.registers_suffice
 
 
 def _spills(entry: Entry) -> bool:

@@ -9,6 +9,7 @@ from tritonlint.finding import Finding, Related, Severity
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings
+from tritonlint_rules.support.grids import known_grid
 from tritonlint_rules.support.parts import buffer_bytes, largest_scratch
 from tritonlint_rules.support.places import of_line_in
 from tritonlint_rules.support.say import bytes_text
@@ -25,6 +26,8 @@ def _drafts(context: Context) -> Iterator[Draft]:
     for listed in all_entries(context):
         for group in by_config(listed):
             entry = group[0]
+            if context.least != "info" and not _may_weigh(entry):
+                continue
             estimate = entry.of.estimate
             if estimate is None or not estimate.shared_exact:
                 continue
@@ -39,6 +42,11 @@ def _drafts(context: Context) -> Iterator[Draft]:
             if estimate.fits and (estimate.limiter != "shared memory" or without <= now):
                 continue
             yield _draft(entry, scratch, buffers)
+
+
+def _may_weigh(entry: Entry) -> bool:
+    """Whether the launch may not fit, or be known to wait for memory, which needs its grid."""
+    return not entry.of.surely_fits or known_grid(entry.of.candidate) is not None
 
 
 def _draft(entry: Entry, scratch: SharedPart, buffers: int) -> Draft:

@@ -27,19 +27,23 @@ def _drafts(context: Context) -> Iterator[Draft]:
         if tuning is None or tuning.alternatives or len(tuning.configs) < 2:
             continue
         groups = by_config([entry for entry in listed if entry.in_list])
-        same: dict[str, list[Entry]] = {}
+        alike: dict[str, list[list[Entry]]] = {}
         for group in groups:
             config = group[0].of.candidate.config
             if config is None or config.pre_hook:
                 continue
-            reason = _no_effect(group)
-            if reason is None:
-                continue
             identity = repr(
                 (sorted(config.kwargs.items()), config.num_warps, config.num_ctas, config.maxnreg)
             )
-            same.setdefault(identity, []).append(group[0])
-        wasted = [entries for entries in same.values() if len({_stages(entry) for entry in entries}) > 1]
+            alike.setdefault(identity, []).append(group)
+        # Only of configs that differ in nothing else it matters what the stages do.
+        same = [
+            [group[0] for group in found if _no_effect(group) is not None]
+            for found in alike.values()
+            if len({_stages(group[0]) for group in found}) > 1
+        ]
+        wasted = [entries for entries in same if len({_stages(entry) for entry in entries}) > 1]
+        wasted.sort(key=lambda entries: listed.index(entries[0]))
         if wasted:
             yield _draft(wasted, len(groups))
 

@@ -90,6 +90,7 @@ RULE = Rule(
     better='```python\ntriton.Config({"BLOCK_M": 64, ...}, num_warps=4)  # wgmma\n```',
     when_not="Small batches (decoding) have no 64 rows to give; then the older instruction is right.",
     source="Triton's choice of instruction, read and compiled in 2.1 to 3.9.",
+    at_most="info",
     check=check,
     valid=(
         samples.miss(samples.launched_gemm("64x64x32", "num_warps=4"), "all conditions hold", gpu="h100"),

@@ -131,6 +131,7 @@ RULE = Rule(
     better="```python\n# tritonlint: assume BLOCK=1024\nkernel[grid](x, n, BLOCK=block)\n```",
     when_not="Where only the caller can know: an assumption for the usual case makes the linter say more.",
     source="tritonlint's own evaluator.",
+    at_most="info",
     check=check,
     check_file=check_file,
     valid=(

@@ -13,7 +13,7 @@ from tritonlint.compiler.compile import compiled
 from tritonlint.compiler.compiled import Compiled
 from tritonlint.compiler.modelled import of_the_release
 from tritonlint.compiler.options import Options
-from tritonlint.compiler.releases import parse_release
+from tritonlint.compiler.releases import Release, parse_release
 from tritonlint.compiler.target import Target
 from tritonlint.kernel import ir
 from tritonlint.kernel.trace import ArgumentSpec, trace
@@ -32,7 +32,8 @@ def kernels(arch: str, version: tuple[int, int]) -> dict[str, KernelSource]:
     return {plan.kernel.name: plan.kernel for plan in found}
 
 
-def answer(row: dict[str, Any], **changes: Any) -> Compiled:
+def launched(row: dict[str, Any], **changes: Any) -> tuple[ir.Trace, Options, Target, Release]:
+    """What the compiler model is asked for a row."""
     release = parse_release(row["v"])
     assert release is not None
     target = Target(row["arch"] if "arch" in row else f"sm_{row['cc']}")
@@ -47,7 +48,11 @@ def answer(row: dict[str, Any], **changes: Any) -> Compiled:
     traced = trace(kernel, arguments, constants, target=target, release=release.version)
     opts = {**row["opts"], **changes}
     known = {name: opts.pop(name) for name in ("num_warps", "num_stages", "num_ctas") if name in opts}
-    return compiled(traced, Options(**known, extra=opts), target, release)
+    return traced, Options(**known, extra=opts), target, release
+
+
+def answer(row: dict[str, Any], **changes: Any) -> Compiled:
+    return compiled(*launched(row, **changes))
 
 
 def name_of(row: dict[str, Any]) -> str:

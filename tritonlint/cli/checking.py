@@ -101,6 +101,7 @@ def _lint(options: Options, resolver: Resolver, stdin: bytes | None = None) -> R
             gpus=options.gpus,
             triton=options.triton,
             certainty=options.certainty,
+            least=options.severity,
             jobs=options.jobs,
             progress=progress.tell,
             cache=cache,
@@ -114,7 +115,9 @@ def _lint_stdin(options: Options, resolver: Resolver, data: bytes) -> Report:
     name = options.stdin_filename or "stdin.py"
     settings = resolver.for_path(Path(name))
     targets = choose(settings, Path(name).absolute().parent, options.gpus, options.triton)
-    result = lint_source(name, data, settings, targets=targets, certainty=options.certainty)
+    result = lint_source(
+        name, data, settings, targets=targets, certainty=options.certainty, least=options.severity
+    )
     return Report(
         findings=result.findings,
         problems=result.problems,
@@ -193,6 +196,7 @@ def _since(report: Report, options: Options, resolver: Resolver) -> Report:
             gpus=options.gpus,
             triton=options.triton,
             certainty=options.certainty,
+            least=options.severity,
             jobs=options.jobs,
         )
         return _visible(old, options.severity).findings

@@ -85,7 +85,7 @@ def _entries(context: Context, gpu: GpuProfile) -> list[Entry]:
 def _each_value(context: Context, of: EstimateOf) -> list[EstimateOf]:
     """A candidate with every value that an undecided condition leaves, where these are few; else the
     candidate."""
-    if of.estimate is not None or of.trace is not None:
+    if of.known or of.trace is not None:
         return [of]
     open_values = {
         name: known.values for name, known in of.candidate.constants.items() if isinstance(known, OneOf)
@@ -128,8 +128,9 @@ def overruns(entry: Entry) -> tuple[Overrun, ...]:
     """Resources that the launch takes more of than there are."""
     found: list[Overrun] = []
     gpu = entry.gpu
-    estimate = entry.of.estimate
     warps = known_int(entry.of.candidate.num_warps)
+    # Where the bounds suffice nothing is compiled; no warps are added then either.
+    estimate = None if entry.of.surely_fits else entry.of.estimate
     if estimate is not None:
         threads = estimate.threads
     else:
@@ -214,9 +215,7 @@ def list_certainty(entry: Entry) -> Certainty:
 def known(group: Sequence[Entry]) -> list[Entry]:
     """The candidates of which something is known: an estimate, or that they do not compile."""
     return [
-        entry
-        for entry in group
-        if entry.of.estimate is not None or (entry.of.trace is not None and entry.of.trace.errors)
+        entry for entry in group if entry.of.known or (entry.of.trace is not None and entry.of.trace.errors)
     ]
 
 
