@@ -68,6 +68,7 @@ class Model:
         self._launches: dict[tuple[int, int], Launch] = {}
         self._arguments: dict[Any, Arguments] = {}
         self._estimates: dict[Any, Estimate] = {}
+        self._closest: AskedMemo[tuple[int | None]] = AskedMemo(_KEPT)
         self._works: dict[Any, LaunchWork | None] = {}
         self._bounds: AskedMemo[tuple[AtMost | None]] = AskedMemo(_KEPT)
         self._kept: list[Any] = []  # objects whose ids are in keys
@@ -233,8 +234,10 @@ class Model:
         if trace.errors:
             return EstimateOf(candidate, gpu, self.triton, options, trace, None, _refused(trace))
         answer = Later(lambda: self._estimate(launch, trace, gpu, "compiler", fact))
-        bound = Later(lambda: self._at_most(trace, options, gpu)) if fact is None else None
-        of = EstimateOf(candidate, gpu, self.triton, options, trace, answer, bound=bound)
+        of = EstimateOf(candidate, gpu, self.triton, options, trace, answer)
+        if fact is None:
+            bound = Later(lambda: self._at_most(trace, options, gpu))
+            of = replace(of, bound=bound, closer=Later(lambda: self._closer(trace, options, gpu)))
         missing = unknown_constants(plan.kernel, candidate)
         if missing and trace.gaps and (of.surely_fits or of.estimate.fits):
             # A part of the kernel hangs on a value that nobody tells: only a refusal would be sure.
@@ -253,6 +256,17 @@ class Model:
             return (at_most(trace, options, view, release(*self.triton)),)
 
         return self._bounds.get(key, Target(gpu.arch), make)[0]
+
+    def _closer(self, trace: Trace, options: Options, gpu: GpuProfile) -> int | None:
+        from tritonlint.compiler.compile import shared_at_most
+
+        key = (id(trace), _frozen(_plain_options(options)))
+
+        def make(view: Target) -> tuple[int | None]:
+            self._kept.append(trace)
+            return (shared_at_most(trace, options, view, release(*self.triton)),)
+
+        return self._closest.get(key, Target(gpu.arch), make)[0]
 
     def launch(self, plan: LaunchPlan, candidate: Candidate, options: Options) -> Launch:
         """The candidate as a launch; `options` are its own."""

@@ -66,6 +66,7 @@ class EstimateOf:
     answer: Later | None  # of the estimate; None where nothing can be said
     unknown: tuple[str, ...] = ()  # why not, in words
     bound: Later | None = None  # of compiler.at_most.AtMost | None
+    closer: Later | None = None  # a closer bound of shared memory, int | None
 
     @property
     def known(self) -> bool:
@@ -85,12 +86,16 @@ class EstimateOf:
 
     @property
     def surely_fits(self) -> bool:
-        """Whether the bounds alone say that no memory is overrun."""
+        """Whether bounds alone say that no memory is overrun."""
         most = self.at_most
-        if most is None or most.shared_bytes > self.gpu.shared_bytes_per_cta:
-            return False
         columns = self.gpu.tensor_memory_columns
-        return not columns or most.tensor_memory_columns <= columns
+        if most is None or (columns and most.tensor_memory_columns > columns):
+            return False
+        limit = self.gpu.shared_bytes_per_cta
+        if most.shared_bytes <= limit:
+            return True
+        closer: int | None = self.closer.get() if self.closer is not None else None
+        return closer is not None and closer <= limit
 
 
 class Context(Protocol):

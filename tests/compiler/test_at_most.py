@@ -8,7 +8,7 @@ import pytest
 
 from tests.compiler.test_compile import MECHANISMS, ROWS, launched, name_of
 from tritonlint.compiler.at_most import AtMost, at_most
-from tritonlint.compiler.compile import compiled
+from tritonlint.compiler.compile import compiled, shared_at_most
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.releases import newest
 from tritonlint.compiler.target import Target
@@ -29,6 +29,16 @@ def test_no_release_takes_more_than_the_bound(row: dict[str, Any]) -> None:
     if most is not None:
         assert row["shared"] <= most.shared_bytes
         assert (row.get("tmem") or 0) <= most.tensor_memory_columns
+
+
+@pytest.mark.parametrize("row", [*ROWS[::3], *MECHANISMS], ids=name_of)
+def test_no_release_takes_more_than_the_closer_bound(row: dict[str, Any]) -> None:
+    """The same for the bound from the graph with its layouts."""
+    arguments = launched(row)
+    if at_most(*arguments) is not None:
+        closer = shared_at_most(*arguments)
+        assert closer is not None
+        assert row["shared"] <= closer
 
 
 def test_most_rows_have_a_bound() -> None:

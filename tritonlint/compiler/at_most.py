@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tritonlint.compiler.encodings import DotOperand
+from tritonlint.compiler.graph import GOp, Graph
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.registers import register_limit
 from tritonlint.compiler.releases import Release
@@ -134,10 +136,8 @@ class _Count:
     def _value(self, type: Type) -> None:
         """A tensor may be converted: once at a time, with padding."""
         if type.is_tensor:
-            elements, rank = type.elements, len(type.shape or ())
-            padding = elements // min(type.shape or (1,)) * _PADDING
-            self._scratch = max(self._scratch, elements * _width(type) + padding, _DESCRIPTOR_BYTES)
-            self._register(type, rank)
+            self._scratch = max(self._scratch, _converted(type), _DESCRIPTOR_BYTES)
+            self._register(type, len(type.shape or ()))
 
     def _register(self, type: Type, rank: int) -> None:
         """Words of a thread. Pointers and masks are no data; a row or a column may be held by each thread whole."""
@@ -163,7 +163,7 @@ class _Count:
     def _load(self, op: Op, stages: int) -> None:
         size = max(16, _bytes(op.results[0].type))
         if stages:
-            self._hold(size * (stages + 1) + _BARRIER_BYTES * (stages + 1))
+            self._hold((size + _BARRIER_BYTES) * _ring(stages, self._target))
         elif op.name != "tt.load":
             self._hold(size + _BARRIER_BYTES)
 
@@ -195,6 +195,81 @@ class _Count:
     def _hold(self, size: int) -> None:
         self._held += size
         self._buffers += 1
+
+
+def _ring(stages: int, target: Target) -> int:
+    """The most buffers of one load. A use in a later cluster counts as one stage more, and so does an asynchronous
+    product; on AMD the load itself is the first stage."""
+    if target.is_amd:
+        return max(1, stages - 1)
+    return stages if target.capability < 90 else stages + 1
+
+
+def at_most_with_layouts(graph: Graph, stages: int, target: Target) -> int:
+    """Bytes of shared memory that a kernel of which there is an `AtMost` takes at most, from its graph before the
+    pipeliner: closer, since it is known what is converted. Later passes move conversions and narrow them, but convert
+    nothing else. Rings and what stands in a loop go with it, so that they are not there together with the rest."""
+    held = rings = operands = scratch = looped = buffers = 0
+    for op in graph.walk():
+        in_loop = _in_loop(op)
+        size = 0
+        if op.name in _LOADS:
+            if in_loop:
+                own = [int(loop.attrs.get("num_stages") or 0) for loop in _parents(op)]
+                ring = _ring(max([stages, 1, *own]), target)
+                rings += (max(16, _bytes(op.result.type)) + _BARRIER_BYTES) * ring
+                buffers += 1
+            elif op.name != "tt.load":
+                held += _bytes(op.result.type) + _BARRIER_BYTES
+                buffers += 1
+        elif op.name == "ttg.local_alloc":
+            tile = op.result.type.elements * _width(op.result.type)
+            rings, held = (rings + tile, held) if in_loop else (rings, held + tile)
+            buffers += 1
+        elif op.name in _DESCRIPTOR_STORES:
+            held += _bytes(op.operands[1].type)
+            buffers += 1
+        elif op.name == "ttg.convert_layout" and isinstance(op.result.encoding, DotOperand):
+            if not (in_loop and _takes_a_load(op)):
+                operands += _bytes(op.result.type)
+                buffers += 1
+        elif op.name == "ttg.convert_layout":
+            size = _converted(op.result.type)
+        elif op.name in ("tt.reduce", "tt.scan"):
+            elements = max(op.operands[0].type.elements, 16 * graph.threads_per_warp * graph.num_warps)
+            size = elements * sum(_width(operand.type) for operand in op.operands)
+        elif op.name == "tt.histogram":
+            size = max((op.result.type.shape or (1,))[0], 64) * _WORD
+        elif op.name.startswith("tt.atomic") or op.name == "tt.make_tensor_descriptor":
+            size = max([_DESCRIPTOR_BYTES, *(_converted(operand.type) for operand in op.operands)])
+        scratch = max(scratch, size)
+        looped = max(looped, size if in_loop else 0)
+    at_once = max(rings + looped, scratch)
+    return held + operands + at_once + (_ALIGNMENT + _BARRIER_BYTES) * (buffers + 1)
+
+
+def _takes_a_load(convert: GOp) -> bool:
+    """Whether a conversion is all that uses a load: it reads the ring of the load, or there is no ring."""
+    source = convert.operands[0]
+    return source.has_one_use and source.op is not None and source.op.name in _LOADS
+
+
+def _parents(op: GOp) -> Iterator[GOp]:
+    parent = op.parent
+    while parent is not None:
+        yield parent
+        parent = parent.parent
+
+
+def _in_loop(op: GOp) -> bool:
+    return any(parent.name in _LOOPS for parent in _parents(op))
+
+
+def _converted(type: Type) -> int:
+    """Bytes of one conversion, with padding."""
+    if not type.is_tensor:
+        return _width(type)
+    return type.elements * _width(type) + type.elements // min(type.shape or (1,)) * _PADDING
 
 
 def _width(type: Type) -> int:

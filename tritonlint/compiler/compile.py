@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from tritonlint.compiler.allocate import Buffer, allocate, live_peak
 from tritonlint.compiler.asked import AskedMemo
+from tritonlint.compiler.at_most import at_most_with_layouts
 from tritonlint.compiler.coalesce import Coalescing
 from tritonlint.compiler.compiled import Compiled, DotFact
 from tritonlint.compiler.facts import (
@@ -96,6 +97,16 @@ def compiled(
         return _finish(trace, options, target, row)
     except Exception as error:  # the promise is an answer for whatever the kernel looks like
         return _unknown(trace, options, f"the compiler model failed: {type(error).__name__}: {error}")
+
+
+def shared_at_most(trace: ir.Trace, options: Options, target: Target, release: Release) -> int | None:
+    """No more bytes of shared memory than this, for a trace that `at_most` has a bound of. The passes up to the
+    pipeliner are run for it, which `compiled` then need not do again. None where they fail."""
+    try:
+        front = _prepare(trace, options, target, release)
+        return at_most_with_layouts(front.graph, options.num_stages, target)
+    except Exception:  # `compiled` says why
+        return None
 
 
 def _unknown(trace: ir.Trace, options: Options, reason: str) -> Compiled:
