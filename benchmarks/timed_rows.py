@@ -24,11 +24,15 @@ class Timed:
     row: dict[str, str]
 
 
-def timed_rows(path: str, kernels: str = str(HERE / "gpu_kernels.py"), gpu: str = "h200") -> Iterator[Timed]:
-    """The launches of a table that ran. `kernels` is the file that holds them."""
+def timed_rows(
+    path: str, kernels: str = str(HERE / "gpu_kernels.py"), gpu: str = "h200", *, refused: bool = False
+) -> Iterator[Timed]:
+    """The launches of a table that ran, or those that the driver `refused`, with a time of 0. `kernels` is the file
+    that holds them."""
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
-            if row.get("error") or not row["ms"]:
+            error = row.get("error") or ""
+            if "OutOfResources" not in error if refused else error or not row["ms"]:
                 continue
             own = "p_M" in row
             types, values, constants, grid, size = (_ours if own else _plain)(row)
@@ -48,7 +52,7 @@ def timed_rows(path: str, kernels: str = str(HERE / "gpu_kernels.py"), gpu: str 
                 "triton": "3.6",
             }
             group = f"{row['kernel']} {row['dtype']} {size}"
-            yield Timed(group, row["kernel"], row["dtype"], job, float(row["ms"]), row)
+            yield Timed(group, row["kernel"], row["dtype"], job, float(row["ms"] or 0), row)
 
 
 Launch = tuple[dict[str, str], dict[str, int], dict[str, Any], list[int], str]
@@ -71,7 +75,7 @@ def _ours(row: dict[str, str]) -> Launch:
     m, n, k, heads, length = (int(row[f"p_{x}"] or 0) for x in "MNKHS")
     kernel = row["kernel"]
     split = constants.get("SPLIT", 1)
-    grid = [int(row["grid"]) // split, split]
+    grid = [int(row["grid"] or split) // split, split]
     i32 = dict.fromkeys
     if kernel.startswith("gemm"):
         out = "fp32" if of == "fp32" or kernel == "gemm_split_k" else "bf16"
@@ -118,7 +122,7 @@ def _plain(row: dict[str, str]) -> Launch:
     names = {column: column[2:] for column in row if column.startswith("m_")}
     constants = _constants(row, names)
     kernel = row["kernel"]
-    grid = [int(float(row["grid"]))]
+    grid = [int(float(row["grid"] or 1))]
     if kernel.startswith("gemm"):
         values = dict(M=4096, N=4096, K=4096, sxm=4096, swk=4096, sym=4096)
         out = "fp32" if of == "fp32" else "fp16"
