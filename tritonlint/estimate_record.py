@@ -11,6 +11,9 @@ from tritonlint.facts.record import Rung
 from tritonlint.finding import Certainty
 
 Bound = Literal["compute", "memory", "launch"]
+WAITS = (
+    "waits"  # the part of a predicted time in which programs wait, for one another's products or for loads
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,8 @@ class WavesPart:
 @dataclass(frozen=True, slots=True)
 class TimePart:
     """Milliseconds: three roofs, and in `total` what a model of the launch predicts, between `low` and `high`; None
-    where no model applies. The textbook's total is the highest roof."""
+    where no model applies. The textbook's total is the highest roof. `largest` names the part of the prediction that
+    would take the longest alone ("waits", "tensor cores", "memory", ...), "" without one; it takes `largest_ms`."""
 
     compute: float
     memory: float
@@ -44,6 +48,8 @@ class TimePart:
     total: float | None
     low: float | None = None
     high: float | None = None
+    largest: str = ""
+    largest_ms: float = 0.0
 
     @property
     def known(self) -> float:

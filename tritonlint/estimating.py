@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tritonlint.compiler.compiled import Compiled
 from tritonlint.compiler.options import Options
-from tritonlint.estimate_record import Estimate, TimePart, WavesPart
+from tritonlint.estimate_record import WAITS, Estimate, TimePart, WavesPart
 from tritonlint.finding import Certainty
 
 if TYPE_CHECKING:
@@ -75,8 +75,9 @@ def build(
             steps.append(f"bytes from and to memory, with what the L2 keeps: {dram:,}")
         if roof is not None:
             bound = roof.bound
-            steps += roof.steps
             time, more = _time(roof, compiled, options, gpu, work, model)
+            # What waits most of the time is bound by none of the roofs.
+            steps += roof.steps_of(bound if time.largest != WAITS else None)
             steps += more
     return Estimate(
         shared_bytes=compiled.shared_bytes,
@@ -128,7 +129,14 @@ def _time(
     if timing is None:
         return TimePart(roof.compute_ms, roof.memory_ms, roof.launch_ms, None), ()
     part = TimePart(
-        roof.compute_ms, roof.memory_ms, roof.launch_ms, timing.total_ms, timing.low_ms, timing.high_ms
+        roof.compute_ms,
+        roof.memory_ms,
+        roof.launch_ms,
+        timing.total_ms,
+        timing.low_ms,
+        timing.high_ms,
+        timing.largest,
+        timing.parts[timing.largest],
     )
     return part, timing.steps
 

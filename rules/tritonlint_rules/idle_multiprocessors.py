@@ -11,7 +11,7 @@ from tritonlint_rules.support.drafts import Draft, findings
 from tritonlint_rules.support.grids import clusters, known_grid, programs
 from tritonlint_rules.support.places import of_grid
 from tritonlint_rules.support.say import counted, percent, shape_text
-from tritonlint_rules.support.survey import all_entries, never_runs
+from tritonlint_rules.support.survey import Entry, all_entries, never_runs
 
 CODE, NAME = "TL405", "idle-multiprocessors"
 
@@ -49,12 +49,24 @@ def _drafts(context: Context) -> Iterator[Draft]:
             gpu=entry.gpu,
             estimate=entry.of.estimate,
             assumptions=entry.of.candidate.assumptions,
-            help=_help(len(grid)),
+            help=_help(most, sms, dots=bool(entry.of.estimate is not None and _dots(entry))),
         )
 
 
-def _help(axes: int) -> str:
-    return "smaller tiles or a split of the reduction over programs (split-K, split-KV) give more of them"
+def _dots(entry: Entry) -> bool:
+    compiled = entry.of.estimate.compiled
+    return compiled is not None and bool(compiled.dots)
+
+
+def _help(programs: int, sms: int, *, dots: bool) -> str:
+    """The ways to more programs, the cheapest first; last, what else the rest of the GPU can do."""
+    parts = -(-sms // programs)
+    split = (
+        f"the reduction split over {parts} programs (split-K, split-KV)"
+        if dots
+        else f"each row over {parts} programs"
+    )
+    return f"smaller tiles, or {split}, give more of them; else a second kernel beside it uses the rest"
 
 
 RULE = Rule(

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from tritonlint.estimate_record import WAITS
 from tritonlint.finding import Finding
 from tritonlint.rule import Context, EstimateOf, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings
-from tritonlint_rules.support.nearest import search
+from tritonlint_rules.support.nearest import Change, search
 from tritonlint_rules.support.say import milliseconds, percent
 from tritonlint_rules.support.survey import Entry, all_entries, assumptions, by_config, by_place, certainty
 
 CODE, NAME = "TL501", "occupancy-limited"
 LOW = 0.5
+_ARITHMETIC = ("tensor cores", "instructions", "special functions")
 _SHORT = {"shared memory": "smem", "registers": "registers", "tensor memory": "tensor memory"}
 
 
@@ -63,32 +65,53 @@ def _draft(context: Context, entry: Entry, of: int) -> Draft:
 
 
 def _help(context: Context, entry: Entry) -> str | None:
-    """Occupancy hides the time of memory accesses: it is worth something where the kernel waits for
-    memory."""
+    """Occupancy hides the time of memory accesses and of other waits: it is worth something where the kernel waits."""
     estimate = entry.of.estimate
+    times = estimate.time_ms
+    if times is not None and times.largest == WAITS:
+        waits = (
+            f"waits are the largest part ({milliseconds(times.largest_ms)} of {milliseconds(times.known)})"
+        )
+        change = _more_ctas(context, entry, faster=True)
+        if change is None:
+            return f"{waits}: no step to more CTAs makes it faster; deeper pipelining or other tiles may"
+        return f"{waits}: {_told(entry, change)}"
     if estimate.bound == "compute":
-        times = estimate.time_ms
+        if times.largest not in ("", *_ARITHMETIC):
+            return f"{times.largest} takes longest ({milliseconds(times.largest_ms)}): more CTAs would not make it faster"
         return (
             f"compute-bound ({milliseconds(times.compute)} against {milliseconds(times.memory)} of memory): "
             "more CTAs would not make it faster"
         )
     if estimate.bound != "memory":
         return None
+    change = _more_ctas(context, entry, faster=False)
+    if change is None:
+        return f"memory-bound: {estimate.near}" if estimate.near else None
+    return f"memory-bound: {_told(entry, change)}"
+
+
+def _more_ctas(context: Context, entry: Entry, *, faster: bool) -> Change | None:
+    """The first step to more CTAs and more warps; where `faster`, one whose predicted time is less, too."""
+    estimate = entry.of.estimate
 
     def more(of: EstimateOf) -> bool:
         other = of.estimate
-        clean = (
-            other is not None and other.fits and other.spills == "no" and not (of.trace and of.trace.errors)
-        )
-        return bool(
-            clean and other.ctas_per_sm > estimate.ctas_per_sm and other.occupancy > estimate.occupancy
-        )
+        if other is None or not other.fits or other.spills != "no" or (of.trace and of.trace.errors):
+            return False
+        if other.ctas_per_sm <= estimate.ctas_per_sm or other.occupancy <= estimate.occupancy:
+            return False
+        return not faster or (other.time_ms is not None and other.time_ms.known < estimate.time_ms.known)
 
-    change = search(context, entry, more)
-    if change is None:
-        return f"memory-bound: {estimate.near}" if estimate.near else None
-    other = change.of.estimate
-    return f"memory-bound: {change.text} gives {other.ctas_per_sm} CTAs, occupancy {percent(other.occupancy)}"
+    return search(context, entry, more)
+
+
+def _told(entry: Entry, change: Change) -> str:
+    other, times = change.of.estimate, entry.of.estimate.time_ms
+    text = f"{change.text} gives {other.ctas_per_sm} CTAs, occupancy {percent(other.occupancy)}"
+    if other.time_ms is not None and None not in (other.time_ms.total, times.total):
+        text += f", about {milliseconds(other.time_ms.total)} instead of {milliseconds(times.total)}"
+    return text
 
 
 RULE = Rule(
@@ -106,8 +129,8 @@ RULE = Rule(
     ),
     example="```text\nlimiter: smem, 1 CTA/SM, last wave 26% on rtx3070; occupancy 8%\n```",
     better=(
-        "Where the kernel is memory-bound: the step that is named, tried in this order: num_stages, "
-        "BLOCK_K, BLOCK_M or BLOCK_N, num_warps. Where it is compute-bound: leave it."
+        "Where the kernel is memory-bound, or mostly waits: the step that is named, tried in this order: "
+        "num_stages, BLOCK_K, BLOCK_M or BLOCK_N, num_warps. Where it is compute-bound: leave it."
     ),
     when_not="Compute-bound kernels, and kernels whose loads are pipelined deep enough.",
     source=(

@@ -52,7 +52,9 @@ def _draft(entry: Entry) -> Draft:
         estimate=estimate,
         assumptions=assumptions(entry),
         help=(
-            "a tile size with another number of programs, a persistent grid, or stream-K fills the last wave"
+            "a tile size with another number of programs; or a persistent grid of as many programs as places, "
+            f"{waves.per_wave:,}, each taking several tiles (two pools of them, for long and for short work, where it is "
+            "uneven); or stream-K"
         ),
     )
 

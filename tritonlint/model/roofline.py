@@ -90,10 +90,15 @@ class Roofline:
 
     @property
     def steps(self) -> tuple[str, ...]:
+        return self.steps_of(self.bound)
+
+    def steps_of(self, bound: Bound | None) -> tuple[str, ...]:
+        """The arithmetic in words, with what bounds the launch where that is one of the roofs."""
+        roofs = f"time: compute {self.compute_ms:.4g} ms, memory {self.memory_ms:.4g} ms, "
+        roofs += f"launch {self.launch_ms:.4g} ms"
         return (
             f"intensity {self.intensity:,.0f} FLOP/B, balance {self.balance:,.0f} FLOP/B",
-            f"time: compute {self.compute_ms:.4g} ms, memory {self.memory_ms:.4g} ms, "
-            f"launch {self.launch_ms:.4g} ms: {self.bound}-bound",
+            f"{roofs}: {bound}-bound" if bound else f"{roofs}; waits take longer than each",
         )
 
 

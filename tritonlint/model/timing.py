@@ -228,6 +228,11 @@ class Timing:
     parts: Mapping[str, float]
 
     @property
+    def largest(self) -> str:
+        """The part that would take the longest alone; of equals, the first."""
+        return max(self.parts, key=lambda name: self.parts[name])
+
+    @property
     def steps(self) -> tuple[str, ...]:
         listed = ", ".join(
             f"{name} {ms:.3g}" for name, ms in self.parts.items() if ms >= 0.01 * self.total_ms
