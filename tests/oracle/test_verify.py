@@ -466,3 +466,16 @@ def test_a_real_cache_folder_of_triton_is_read(tmp_path: Path) -> None:
         row["config"]["BLOCK"]: row for row in verify(tmp_path, "add.py", "--gpu", "h100").json["rows"]
     }
     assert verified[512]["compiled"]["registers"] > 0
+
+
+def test_calibrate_says_what_it_could_not_compile(tmp_path: Path) -> None:
+    (tmp_path / "good.py").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "fails.py").write_text("raise ValueError('not today')\n" + GOOD, encoding="utf-8")
+    path = os.pathsep.join(filter(None, [str(triton_release("3.9.0")), os.environ.get("PYTHONPATH")]))
+    done = tritonlint(
+        "calibrate", ".", "--gpu", "a100", cwd=tmp_path,
+        env={"PYTHONPATH": path, "TRITONLINT_CACHE_DIR": str(tmp_path / ".cache")},
+    )  # fmt: skip
+    assert (
+        "1 row compared, 1 launch without a fact.\n  1: the module cannot be imported: ValueError" in done.out
+    )

@@ -10,12 +10,18 @@ from tritonlint.output.summary import counted
 from tritonlint.verify.calibrate import Calibration
 from tritonlint.verify.calibration import Mechanism, mechanisms, summary
 
+_REASONS = 5  # why launches were not compiled, the most frequent ones
+
 
 def calibration_object(calibration: Calibration) -> dict[str, Any]:
     """The same as JSON."""
     return {
         "version": 1,
-        "summary": {**summary(calibration.compared), "without_facts": calibration.without},
+        "summary": {
+            **summary(calibration.compared),
+            "without_facts": calibration.without,
+            "reasons": dict(calibration.reasons),
+        },
         "mechanisms": [one.to_json() for one in mechanisms(calibration.compared)],
         "problems": [{"path": path, "message": why} for path, why in calibration.problems],
     }
@@ -32,6 +38,8 @@ def lines(calibration: Calibration) -> Iterator[str]:
     counts = summary(calibration.compared)
     without = counted(calibration.without, "launch", "launches")
     yield f"{counted(counts['rows'], 'row')} compared, {without} without a fact."
+    for reason, times in list(calibration.reasons.items())[:_REASONS]:
+        yield f"  {times:,}: {reason}"
     yield from _shares(counts)
     if not found and counts["rows"]:
         yield "Nothing is off."

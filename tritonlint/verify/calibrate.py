@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from tritonlint.attached_facts import AttachedFacts
 from tritonlint.compiler.target import Target
@@ -20,11 +21,13 @@ from tritonlint.verify.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """`without`: complete launches for which nothing is known. `problems`: files that cannot be read."""
+    """`without`: complete launches for which nothing is known, and how many of them have which reason. `problems`: files
+    that cannot be read."""
 
     compared: tuple[Compared, ...]
     without: int
     problems: tuple[tuple[str, str], ...]
+    reasons: Mapping[str, int] = field(default_factory=dict)
 
 
 def from_facts(wanted: Wanted, resolver: Resolver, book: FactBook, triton: str | None) -> Calibration:
@@ -48,7 +51,9 @@ def from_compiler(
     asked, problems, _ = wanted_launches(wanted, resolver, triton)
     answers = compiled(asked, engine, store, progress)
     pairs = [(one, _numbers(answers.get(one.job.key))) for one in asked if one.job is not None]
-    return _calibration(pairs, problems, triton)
+    failed = (answers.get(one.job.key) for one, numbers in pairs if numbers is None and one.job is not None)
+    reasons = Counter(answer.error for answer in failed if answer is not None)
+    return replace(_calibration(pairs, problems, triton), reasons=dict(reasons.most_common()))
 
 
 def _fact(one: Asked, book: FactBook) -> Numbers | None:
