@@ -463,3 +463,26 @@ def cat_of_short_ranges(x_ptr, y_ptr, n, stride, BM: tl.constexpr, BN: tl.conste
     columns = tl.arange(0, BN)
     x = tl.load(x_ptr + rows[:, None] * stride + columns[None, :], mask=rows[:, None] < n)
     tl.store(y_ptr + rows[:, None] * stride + columns[None, :], x * 2, mask=rows[:, None] < n)
+
+
+@triton.jit
+def kept_behind_write(k_ptr, v_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+                      SAYS: tl.constexpr):
+    """A tile from before the loop: its memory is taken in the loop, which writes, unless something in it does not
+    declare its effects."""
+    rows = tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    depth = tl.arange(0, BK)
+    v = tl.load(v_ptr + columns[:, None] * BK + depth[None, :])
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for i in range(0, n):
+        k = tl.load(k_ptr + i * BM * BK + rows[:, None] * BK + depth[None, :])
+        acc += tl.dot(k, tl.trans(v), input_precision="ieee")
+        tl.store(o_ptr + i * BM * BN + rows[:, None] * BN + columns[None, :], acc.to(tl.bfloat16))
+        if SAYS == "barrier":
+            tl.debug_barrier()
+        elif SAYS == "assume":
+            tl.assume(i < 10000)
+        elif SAYS == "scan":
+            total = tl.cumsum(acc, axis=0)
+            tl.store(o_ptr + n + i * BM * BN + rows[:, None] * BN + columns[None, :], total.to(tl.bfloat16))

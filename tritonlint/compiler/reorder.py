@@ -11,10 +11,9 @@ from tritonlint.compiler.graph import GOp, Graph, op_dominates
 from tritonlint.compiler.ops import writes_memory
 from tritonlint.compiler.releases import Release
 
-# What does not say what it does to memory is passed over: waits, and loops and branches, which only hold others.
-_SAYS_NOTHING = frozenset({
-    "ttg.async_wait", "ttg.async_commit_group", "ttng.fence_async_shared", "ttng.warp_group_dot_wait",
-})  # fmt: skip
+# Waits and fences, which declare no writes; and what declares nothing at all.
+_NO_WRITES = frozenset({"ttg.async_wait", "ttg.async_commit_group", "ttng.fence_async_shared"})
+_UNDECLARED = frozenset({"ttng.warp_group_dot_wait", "gpu.barrier", "ttg.barrier", "llvm.intr.assume"})
 
 
 def reorder_instructions(graph: Graph, release: Release) -> None:
@@ -100,7 +99,8 @@ def _after_other_operand(op: GOp) -> None:
 
 
 def _crosses_write(first: GOp, second: GOp) -> bool:
-    """Whether an operation between the two says that it writes memory."""
+    """Whether something between the two operations, or around the second one, says that it writes memory. What holds
+    others says what they say, unless one of them does not declare its effects: then it says nothing."""
     block = first.block
     assert block is not None
     place = second.ancestor_in(block)
@@ -108,8 +108,11 @@ def _crosses_write(first: GOp, second: GOp) -> bool:
         return True
     start, end = block.ops.index(first), block.ops.index(place)
     last = end if place is second else end + 1
-    return any(
-        writes_memory(between) and between.name not in _SAYS_NOTHING
-        for between in block.ops[start + 1 : last]
-        if not between.blocks
-    )
+    return any(_says_it_writes(between) for between in block.ops[start + 1 : last])
+
+
+def _says_it_writes(op: GOp) -> bool:
+    held = list(op.walk())
+    if any(inner.name in _UNDECLARED for inner in held):
+        return False
+    return any(writes_memory(inner) and inner.name not in _NO_WRITES for inner in held if not inner.blocks)
