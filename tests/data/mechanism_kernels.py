@@ -486,3 +486,18 @@ def kept_behind_write(k_ptr, v_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.constexpr
         elif SAYS == "scan":
             total = tl.cumsum(acc, axis=0)
             tl.store(o_ptr + n + i * BM * BN + rows[:, None] * BN + columns[None, :], total.to(tl.bfloat16))
+
+
+@triton.jit
+def narrow_right(a_ptr, b_ptr, o_ptr, n, stride_b, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """The right operand is read byte by byte, so it is not pipelined on AMD; behind the loop, where the last steps
+    follow under conditions, it changes layout only after it is widened."""
+    rows = tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    depth = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, n, BK):
+        a = tl.load(a_ptr + rows[:, None] * n + (k + depth)[None, :])
+        b = tl.load(b_ptr + (k + depth)[:, None] * stride_b + columns[None, :] * 3 * stride_b)
+        acc += tl.dot(a, b.to(a.dtype))
+    tl.store(o_ptr + rows[:, None] * BN + columns[None, :], acc)

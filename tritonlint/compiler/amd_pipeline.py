@@ -4,8 +4,9 @@ Follows ScheduleLoops.cpp and LowerLoops.cpp of third_party/amd (StreamPipeline.
 that feeds a dot goes through registers into a ring of max(1, num_stages - 1 - L) buffers, L being the largest
 level of loads behind loads; one more where it is copied straight to LDS. All buffers of a loop live from
 before it to its end, so the order of its operations does not change the total and it is left as it stands;
-but where a load stays in registers and a dot reads what is computed from it, or a dot adds to it, the loop is
-expanded, since later passes place conversions by the values that it then carries, and once more behind it.
+but where a load stays in registers, or is not pipelined, and a dot reads what is computed from it, or a dot
+adds to it, the loop is expanded, since later passes place conversions by the values that it then carries, and
+once more behind it.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def pipeline_amd(
             continue
         placed = dict(levels)
         stores: list[GOp] = []
-        lost: list[int] = []
+        lost = [load.line for load in loads if load not in levels and _is_converted_for_a_dot(load)]
         for load in levels:
             if load.name != "tt.load" or not load.result.is_tensor:
                 continue
