@@ -225,6 +225,7 @@ class Release:
         ""  # targets on which pipelined operands are prefetched
     )
     allocs_stay_behind_writes: bool = False  # memory for a loaded tile is not taken before a write in between
+    tmem_sinks_allocs: bool = False  # an accumulator that each iteration begins anew is taken in the loop
     hoists_accumulators_twice: bool = False  # accumulators leave loops once more behind the pipeliner
     lowers_tma_before_layouts: bool = False  # descriptor accesses get their tiles before conversions go
 
@@ -400,6 +401,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "tcgen05_flag_through_loop": True,
     }),
     (3, 8, {
+        "tmem_sinks_allocs": True,
         "prefetches_on": "ampere",
         "scales_converted_first": True,
         "remat_follows_regions": True,

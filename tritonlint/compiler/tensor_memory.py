@@ -94,9 +94,12 @@ def hoist_accumulators(graph: Graph, release: Release, *, after_pipelining: bool
         changed |= clean_control_flow(graph)
         if not changed:
             break
-    for alloc in [op for op in graph.walk() if op.name == "ttng.tmem_alloc"]:
-        if alloc.results[0].mutable and alloc.operands:
+    allocs = [op for op in graph.walk() if op.name == "ttng.tmem_alloc" and op.results[0].mutable]
+    for alloc in allocs:
+        if alloc.operands:
             _split_initial_value(alloc)
+        elif after_pipelining and release.tmem_sinks_allocs:
+            _sink_alloc(alloc)
 
 
 def _hoist_invariant(mma: GOp, loop: GOp) -> None:
@@ -151,6 +154,30 @@ def _hoist(alloc: GOp, loop: GOp) -> None:
     alloc.results[1].replace_all_uses(current)
     yielded.set_operand(len(yielded.operands) - 1, current if last is alloc.results[1] else last)
     alloc.erase()
+
+
+def _sink_alloc(alloc: GOp) -> None:
+    """An accumulator that each iteration begins anew, and that no other one reads, is taken in the loop."""
+    buffer, token = alloc.results[0], _token(alloc)
+    if token is None or not token.has_one_use:
+        return
+    loop = next(iter(token.uses))
+    if loop.name != "scf.for" or any(loop not in user.ancestors() for user in buffer.uses):
+        return
+    place = loop.operands.index(token) - 3
+    carried = loop.body.args[place + 1]
+    if not carried.has_one_use or loop.results[place].uses:
+        return
+    mma = next(iter(carried.uses))
+    if mma.name not in TCGEN05 or mma.block is not loop.body or mma.operands[2] is not buffer:
+        return
+    use_d, predicate = mma.operands[-2:] if mma.name == "ttng.tc_gen5_mma_scaled" else mma.operands[4:6]
+    if constant_value(use_d) is not False or constant_value(predicate) is not True:
+        return
+    nothing = GOp("ub.poison", (), [GValue(TOKEN)], line=alloc.line, path=alloc.path).insert_before(alloc)
+    loop.set_operand(place + 3, nothing.result)
+    alloc.move_before(mma)
+    _set_dep(mma, token)
 
 
 def _arg_of(value: GValue, loop: GOp) -> int | None:
