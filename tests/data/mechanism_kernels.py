@@ -501,3 +501,23 @@ def narrow_right(a_ptr, b_ptr, o_ptr, n, stride_b, BM: tl.constexpr, BN: tl.cons
         b = tl.load(b_ptr + (k + depth)[:, None] * stride_b + columns[None, :] * 3 * stride_b)
         acc += tl.dot(a, b.to(a.dtype))
     tl.store(o_ptr + rows[:, None] * BN + columns[None, :], acc)
+
+
+@triton.jit
+def paged_values(q_ptr, k_ptr, v_ptr, pages_ptr, o_ptr, n, stride_d, BM: tl.constexpr, BN: tl.constexpr,
+                 D: tl.constexpr):
+    """The rows of V stand in a table that is read where the first product is waited for: up to 3.8 that is too early
+    for its numbers to stay in registers. With one stage, each step begins the scores anew in tensor memory."""
+    rows = tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    d = tl.arange(0, D)
+    q = tl.load(q_ptr + rows[:, None] * D + d[None, :])
+    acc = tl.zeros((BM, D), dtype=tl.float32)
+    for start in range(0, n, BN):
+        pages = tl.load(pages_ptr + start + columns)
+        k = tl.load(k_ptr + pages[None, :] * D + d[:, None])
+        p = tl.dot(q, k)
+        p = tl.exp(p - tl.max(p, 1)[:, None])
+        v = tl.load(v_ptr + pages[:, None] * stride_d + d[None, :] * stride_d)
+        acc += tl.dot(p.to(v.dtype), v)
+    tl.store(o_ptr + rows[:, None] * D + d[None, :], acc)

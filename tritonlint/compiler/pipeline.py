@@ -14,7 +14,7 @@ from tritonlint.compiler.pipeline_expand import expand
 from tritonlint.compiler.pipeline_latency import can_pipeline, load_latencies, num_stages_of
 from tritonlint.compiler.pipeline_levels import can_pipeline_levels, pipeline_levels, pipeline_outer
 from tritonlint.compiler.pipeline_loads import LOADS, TCGEN05, Axis
-from tritonlint.compiler.pipeline_lower import has_repeated_rows, lower_loads
+from tritonlint.compiler.pipeline_lower import lower_loads
 from tritonlint.compiler.pipeline_schedule import Schedule, schedule_loop
 from tritonlint.compiler.pipeline_tcgen05 import lower_mmas, mma_latencies
 from tritonlint.compiler.pipeline_waits import combine_waits
@@ -89,8 +89,6 @@ def pipeline_latencies(graph: Graph, release: Release, num_stages: int, axis: Ax
             _note(report, loads, reasons, "no dot uses it")
             continue
         planned.append((loop, schedule))
-        if release.linear_slices_stay_in_registers:
-            report.carried += [op.line for op in loads if op in latency and has_repeated_rows(op.result)]
         _note(report, [op for op in loads if op not in latency], reasons, "no dot uses it")
     for loop, schedule in planned:
         lower_mmas(loop, schedule, waits, release, graph.num_ctas)

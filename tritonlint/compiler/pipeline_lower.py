@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tritonlint.compiler.encodings import Blocked, Linear, Slice, SwizzledShared
+from tritonlint.compiler.encodings import Blocked, SwizzledShared
 from tritonlint.compiler.graph import GBlock, GOp, GValue
 from tritonlint.compiler.pipeline_build import (
     TOKEN,
@@ -38,7 +38,6 @@ from tritonlint.compiler.pipeline_loads import (
 )
 from tritonlint.compiler.pipeline_schedule import Schedule, schedule_dependencies
 from tritonlint.compiler.releases import Release
-from tritonlint.compiler.to_linear import to_linear
 from tritonlint.kernel.ir import Type
 
 
@@ -142,8 +141,6 @@ def find_async_loads(loop: GOp, schedule: Schedule, axis: Axis, release: Release
         result = op.result
         if distance <= 0 or (not result.is_tensor and not release.pipelines_scalar_loads):
             continue
-        if release.linear_slices_stay_in_registers and _is_linear_slice(result.encoding):
-            continue
         encoding: Any
         if not result.is_tensor:
             encoding = SwizzledShared(1, 1, 1, (0,))
@@ -161,20 +158,6 @@ def find_async_loads(loop: GOp, schedule: Schedule, axis: Axis, release: Release
             extra = 1 if _needs_extra_buffer(op, release) else 0
             found.append(AsyncLoad(op, distance + extra, encoding))
     return found
-
-
-def _is_linear_slice(encoding: Any) -> bool:
-    return isinstance(encoding, Slice) and isinstance(encoding.parent, Linear)
-
-
-def has_repeated_rows(value: GValue) -> bool:
-    """Whether lanes repeat elements of a load in the rows of a tensor-memory tile. Some of those get buffers
-    in 3.9 and some do not, by a rule that is not known."""
-    return (
-        value.is_tensor
-        and _is_linear_slice(value.encoding)
-        and 0 in to_linear(value.encoding, value.shape).lane
-    )
 
 
 def lower_loads(

@@ -165,8 +165,6 @@ class Release:
     pipeline_roots: tuple[str, ...] = ()  # operations besides dots from which loads are looked for
     pipeline_extra_buffer: Literal["matrix_layout", "wgmma"] = "matrix_layout"  # which loads get one more
     operands_by_lanes: bool = False  # layouts whose lanes lie as in an operand count as operands
-    # Loads of rows in the layout of a tensor-memory tile are not copied to shared memory (measured: sm_100, 8 warps).
-    linear_slices_stay_in_registers: bool = False
     wgmma_waits: bool = False  # waits for wgmma hold the memory that products read
     wgmma_in_two_pieces: bool = False  # a product with A in registers is cut in two, else by instruction
     late_use_needs_buffer: bool = False  # a use in a later cluster counts as one stage later
@@ -428,7 +426,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 9, {
         "scales_masked_by_nan": False,
-        "linear_slices_stay_in_registers": True,
+        "late_use_needs_buffer": False,
         "cluster_layouts_first": True,
         "hoisting_takes_existing": True,
         "propagation_saves_registers": True,
