@@ -112,7 +112,7 @@ def _crosses_write(first: GOp, second: GOp) -> bool:
 
 
 def _says_it_writes(op: GOp) -> bool:
-    held = list(op.walk())
+    held = [op, *op.walk()]
     if any(inner.name in _UNDECLARED for inner in held):
         return False
     return any(writes_memory(inner) and inner.name not in _NO_WRITES for inner in held if not inner.blocks)
