@@ -4,13 +4,10 @@ import pytest
 
 from tests.compiler.loop_text import TILE_BYTES, Axis, product, rings
 from tritonlint.compiler.allocate import allocate
-from tritonlint.compiler.encodings import Linear, Slice
 from tritonlint.compiler.graph import GValue
-from tritonlint.compiler.linear import LinearLayout
 from tritonlint.compiler.liveness import held_memory
 from tritonlint.compiler.pipeline import pipeline
 from tritonlint.compiler.pipeline_expand import expand
-from tritonlint.compiler.pipeline_lower import has_repeated_rows
 from tritonlint.compiler.releases import release
 from tritonlint.kernel import ir
 
@@ -81,20 +78,6 @@ def test_buffers_die_behind_the_loop(stages: int) -> None:
     memory = held_memory(graph, row, lambda op: 4096 if op.name == "ttg.convert_layout" and op.line else 0)
     total = allocate([held.buffer for held in memory])
     assert total == 2 * (stages - 1) * TILE_BYTES
-
-
-@pytest.mark.parametrize(
-    ("rows", "lane", "warp", "repeated"),
-    [(64, (1, 2, 4, 8, 2048), (16, 32), True), (128, (1, 2, 4, 8, 16), (32, 64), False)],
-)
-def test_rows_of_a_tensor_memory_tile_that_lanes_repeat(
-    rows: int, lane: tuple[int, ...], warp: tuple[int, ...], repeated: bool
-) -> None:
-    """A tile of 64 rows has its second half of columns in the upper lanes, so its rows come twice."""
-    columns = 5 if repeated else 6
-    layout = LinearLayout((rows, 64), tuple(rows << bit for bit in range(columns)), lane, warp, ())
-    value = GValue(ir.Type("fp32", (rows,)), Slice(1, Linear(layout)))
-    assert has_repeated_rows(value) is repeated
 
 
 @pytest.mark.parametrize("stages", [2, 3])

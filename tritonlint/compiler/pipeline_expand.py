@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tritonlint.compiler.graph import GBlock, GOp, GValue, defined_inside
-from tritonlint.compiler.ops import is_free_of_effects
+from tritonlint.compiler.ops import constant_value, is_free_of_effects
 from tritonlint.compiler.pipeline_schedule import nested_operands
 from tritonlint.kernel import ir
 
@@ -286,7 +286,8 @@ class _Expander:
         total = self._arith("arith.divsi", (span, step), into)
         first = self._arith("arith.subi", (total, self._number(self.last, into)), into)
         at = self._arith("arith.maxsi", (self._number(0, into), first), into)
-        runs: list[GValue] = [total]
+        trips = self._trips()
+        runs: list[GValue | bool] = [total]
         for part in range(1, self.last + 1):
             offset = self._arith("arith.muli", (step, at), into)
             self._set(body.args[0], self._arith("arith.addi", (lower, offset), into), part)
@@ -294,7 +295,7 @@ class _Expander:
             count = self._number(part, into)
             exists = GOp("arith.cmpi", (total, count), [GValue(_BOOL)], {"predicate": "sge"})
             into.append(exists)
-            runs.append(exists.result)
+            runs.append(exists.result if trips is None else trips >= part)
         values = list(fresh.results[: len(loop.results)])
         for part in range(1, self.last + 1):
             changed: dict[int, int] = {}
@@ -313,19 +314,39 @@ class _Expander:
                             self._set(body.args[position + 1], new, version + 1)
             for position, version in sorted(changed.items()):
                 arg = body.args[position + 1]
-                operands = (runs[version], values[position], self._version(arg, version))
-                chosen = GOp("arith.select", operands, [values[position].copy()])
-                chosen.line, chosen.path = loop.line, loop.path
-                into.append(chosen)
-                values[position] = chosen.result
+                values[position] = self._chosen(runs[version], values[position], self._version(arg, version))
                 if version < self.last:
-                    self._set(arg, chosen.result, version + 1)
+                    self._set(arg, values[position], version + 1)
         return values
 
-    def _guarded(self, op: GOp, condition: GValue) -> list[GValue]:
-        if op.name not in ("tt.dot", "tt.dot_scaled"):
+    def _trips(self) -> int | None:
+        """How often the loop runs, where that folds to a constant: a - b of constants, and (a + b) - a."""
+        lower, upper, step = self.loop.operands[:3]
+        first, last, by = constant_value(lower), constant_value(upper), constant_value(step)
+        if upper.op is not None and upper.op.name == "arith.addi" and lower in upper.op.operands:
+            one, other = upper.op.operands
+            first, last = 0, constant_value(other if one is lower else one)
+        if not isinstance(first, int) or not isinstance(last, int) or not isinstance(by, int) or by < 1:
+            return None
+        return max(0, -((first - last) // by))
+
+    def _chosen(self, runs: GValue | bool, new: GValue, old: GValue) -> GValue:
+        """What is carried on behind an iteration of the epilogue."""
+        if isinstance(runs, bool):
+            return new if runs else old
+        line, path = self.loop.line, self.loop.path
+        chosen = GOp("arith.select", (runs, new, old), [new.copy()], line=line, path=path)
+        self.after.append(chosen)
+        return chosen.result
+
+    def _guarded(self, op: GOp, condition: GValue | bool) -> list[GValue]:
+        """The results of an operation of the epilogue: a product only runs if its iteration does."""
+        if condition is False and op.name in ("tt.dot", "tt.dot_scaled"):
+            return [op.operands[2]]
+        if condition is True or op.name not in ("tt.dot", "tt.dot_scaled"):
             self.after.append(op)
             return op.results
+        assert isinstance(condition, GValue)
         guard = GOp("scf.if", (condition,), [op.result.copy()], line=op.line, path=op.path)
         op.append_to(guard.add_block())
         GOp("scf.yield", (op.result,)).append_to(guard.blocks[0])
