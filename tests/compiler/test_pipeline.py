@@ -4,12 +4,10 @@ import pytest
 
 from tests.compiler.loop_text import TILE_BYTES, Axis, product, rings
 from tritonlint.compiler.allocate import allocate
-from tritonlint.compiler.graph import GValue
 from tritonlint.compiler.liveness import held_memory
 from tritonlint.compiler.pipeline import pipeline
 from tritonlint.compiler.pipeline_expand import expand
 from tritonlint.compiler.releases import release
-from tritonlint.kernel import ir
 
 
 @pytest.mark.parametrize("version", [(2, 2), (3, 0), (3, 2), (3, 3), (3, 5), (3, 9)])

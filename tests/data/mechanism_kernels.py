@@ -222,7 +222,6 @@ def flat_tiles(a_ptr, b_ptr, c_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr,
         tl.store(c_ptr + rows[:, None] * n + columns[None, :], acc.to(tl.float16))
 
 
-
 @triton.jit
 def ws_pointers(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     """A specialized loop with descriptor loads; the result leaves through pointers."""
