@@ -89,12 +89,33 @@ def surrounded(text: str) -> str:
     return f"{head}import triton\nimport dataclasses\n{rest}\n\n{other}"
 
 
+def reordered(text: str) -> str:
+    """Functions that nothing decorates moved above everything that is not an import: their bodies run later."""
+    lines = text.splitlines(keepends=True)
+    body = ast.parse(text).body
+    starts = [
+        min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))]) - 1 for node in body
+    ]
+    for number, start in enumerate(starts):
+        while number and start and lines[start - 1].startswith(("#", "\n")):  # with the comments above it
+            start -= 1
+        starts[number] = start if number else 0
+    parts: list[tuple[int, str]] = []
+    for number, (node, start, end) in enumerate(zip(body, starts, [*starts[1:], len(lines)], strict=True)):
+        plain = isinstance(node, ast.FunctionDef) and not node.decorator_list
+        imports = isinstance(node, (ast.Import, ast.ImportFrom)) or number == 0
+        parts.append((0 if imports else 1 if plain else 2, "".join(lines[start:end])))
+    assert [rank for rank, _ in parts] != sorted(rank for rank, _ in parts)
+    return "\n".join(part for _, part in sorted(parts, key=lambda one: one[0]))
+
+
 CHANGES: dict[str, Callable[[str], str | bytes]] = {
     "reformatted": reformatted,
     "comments and an emoji": commented,
     "tabs": with_tabs,
     "aliases": aliased,
     "unrelated statements": surrounded,
+    "another order": reordered,
     "CRLF": lambda text: text.replace("\n", "\r\n").encode(),
     "a byte order mark": lambda text: b"\xef\xbb\xbf" + text.encode(),
     "CR": lambda text: text.replace("\n", "\r").encode(),
@@ -131,6 +152,23 @@ def test_names_do_not_matter(path: Path, originals: dict[str, Said]) -> None:
     plain = [tuple(part.replace("_\u00e4", "") if isinstance(part, str) else part for part in one)
              for one in said(linted(path.name, text))]  # fmt: skip
     assert sorted(plain, key=repr) == originals[path.name]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_names_of_kernels_and_parameters_do_not_matter(path: Path, originals: dict[str, Said]) -> None:
+    """Everything that a kernel is called, and takes, under another name, also in dicts of configs and in grids."""
+    text = path.read_text(encoding="utf-8")
+    kernels = [
+        node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.decorator_list
+    ]
+    names = {kernel.name for kernel in kernels}
+    names |= {argument.arg for kernel in kernels for argument in kernel.args.args}
+    assert len(names) > 3
+    for name in sorted(names, key=len, reverse=True):
+        text = re.sub(rf"(?<![\w.]){name}(?!\w)", f"{name}_zz", text)
+    ast.parse(text)
+    renamed = said(linted(path.name, text), lambda words: words.replace("_zz", ""))
+    assert renamed == originals[path.name]
 
 
 def test_a_list_may_live_in_another_file(tmp_path: Path, originals: dict[str, Said]) -> None:

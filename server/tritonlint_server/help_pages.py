@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
 from tritonlint import __version__
+from tritonlint.result_cache import cache_folder
 from tritonlint_server.uris import uri_of
 
 
@@ -43,14 +45,10 @@ def page(name: str) -> str | None:
 @lru_cache(maxsize=1)
 def _folder() -> Path:
     """Below the user's cache folder, else a folder of its own for this process."""
-    base = (
-        os.environ.get("XDG_CACHE_HOME")
-        or os.environ.get("LOCALAPPDATA")
-        or os.path.join(Path.home(), ".cache")
-    )
-    folder = Path(base) / "tritonlint" / f"rules-{__version__}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        folder = Path(tempfile.mkdtemp(prefix="tritonlint-"))
-    return folder
+    base = cache_folder()
+    if base is not None:
+        folder = base / f"rules-{__version__}"
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            return folder
+    return Path(tempfile.mkdtemp(prefix="tritonlint-"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from functools import lru_cache
 
 from tritonlint_server import wording
 from tritonlint_server.analysis_record import Analysis
@@ -33,12 +34,16 @@ def markdown(unit: Unit, analysis: Analysis) -> str:
 
 def written(unit: Unit, analysis: Analysis) -> str:
     """The path of a file with the report, for clients that can show a file. Raises OSError."""
-    folder = os.path.join(tempfile.gettempdir(), f"tritonlint-{os.getpid()}")
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    path = os.path.join(folder, f"{os.path.splitext(os.path.basename(unit.path))[0]}.md")
+    path = os.path.join(_folder(), f"{os.path.splitext(os.path.basename(unit.path))[0]}.md")
     with open(path, "w", encoding="utf-8") as file:
         file.write(markdown(unit, analysis))
     return path
+
+
+@lru_cache(maxsize=1)
+def _folder() -> str:
+    """One for this process, under a name that nobody can take before."""
+    return tempfile.mkdtemp(prefix="tritonlint-")
 
 
 def _cell(row: Row | None) -> str:

@@ -529,6 +529,10 @@ def test_nothing_is_executed(tmp_path: Path) -> None:
         ("[triton.Config({'BLOCK': i}) for i in range(19_000)]", "they take too many steps to evaluate"),
         ("LONG", "the statement that binds LONG takes too many steps to evaluate"),
         ("[triton.Config({'BLOCK': 64})] * 10**8", "what stands there raises "),
+        (
+            "[triton.Config({'BLOCK': i}) for i in range(10**8)]",
+            "it runs over 100,000,000 items, and no more than 20,000 ",
+        ),
     ],
 )
 def test_a_list_that_cannot_be_built_is_there_with_the_reason(configs: str, reason: str) -> None:

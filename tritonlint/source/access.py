@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from tritonlint.source.interpreter import Interpreter
 
 
+MOST_ITEMS = 20_000  # of a range that are gone through
+
+
 def attribute(interp: Interpreter, base: Any, name: str, node: ast.AST | None = None) -> Any:
     """base.name for one plain value."""
     if isinstance(base, External):
@@ -266,10 +269,17 @@ def _sequence_item(interp: Interpreter, base: Any, index: Any) -> Any:
     raise Raised("TypeError", "an index that is no number")
 
 
+def not_iterated(value: Any) -> str:
+    """Why `iterate` gives nothing for a value."""
+    if isinstance(value, range):
+        return f"it runs over {len(value):,} items, and no more than {MOST_ITEMS:,} are followed"
+    return "what it runs over is not known"
+
+
 def iterate(interp: Interpreter, value: Any) -> list[Any] | None:
     """The items that a loop over the value sees (some may be Maybe); None where they are not known."""
     if isinstance(value, (list, tuple, range, Set, frozenset)):
-        if isinstance(value, range) and len(value) > 20_000:
+        if isinstance(value, range) and len(value) > MOST_ITEMS:
             return None
         return list(value)
     if isinstance(value, Dict):

@@ -359,11 +359,12 @@ def product(interp: Interpreter, arguments: Arguments) -> Any:
                 merged.extend(Maybe((guards,), item) for item in inner)
             pools.append(merged)
             continue
-        from tritonlint.source.access import iterate
+        from tritonlint.source.access import iterate, not_iterated
 
         items = iterate(interp, value)
         if items is None:
-            return unknown(interp, arguments, "a factor of product() is not known")
+            why = not_iterated(value) if isinstance(value, range) else "a factor of product() is not known"
+            return unknown(interp, arguments, why)
         pools.append(items)
     if not isinstance(repeat, int) or not 0 <= repeat <= 8:
         return unknown(interp, arguments, "how often product() repeats is not known")

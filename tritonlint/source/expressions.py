@@ -335,9 +335,9 @@ def comprehension(interp: Interpreter, node: Any, frame: Frame) -> Any:
     def leaf() -> None:
         outcome.append(interp.evaluate(node.elt, inner))
 
-    if not _generators(interp, node.generators, 0, inner, outcome, leaf):
-        reason = getattr(inner, "name", "") and "what it runs over is not known"
-        return interp.symbol(("node", id(node)), reason or "what it runs over is not known")
+    unread = _generators(interp, node.generators, 0, inner, outcome, leaf)
+    if unread is not None:
+        return interp.symbol(("node", id(node)), unread)
     if isinstance(node, ast.SetComp):
         if any(isinstance(item, (Maybe, Choice)) for item in outcome):
             return interp.symbol(("node", id(node)), "a part of the set is not known")
@@ -359,8 +359,9 @@ def dict_comprehension(interp: Interpreter, node: ast.DictComp, frame: Frame) ->
     def leaf() -> None:
         pairs.append((interp.evaluate(node.key, inner), interp.evaluate(node.value, inner)))
 
-    if not _generators(interp, node.generators, 0, inner, pairs, leaf):
-        return interp.symbol(("node", id(node)), "what it runs over is not known")
+    unread = _generators(interp, node.generators, 0, inner, pairs, leaf)
+    if unread is not None:
+        return interp.symbol(("node", id(node)), unread)
     result = Dict()
     where = origin(frame, node)
     for pair in pairs:
@@ -389,17 +390,18 @@ def _generators(
     frame: Frame,
     outcome: List,
     leaf: Callable[[], None],
-) -> bool:
+) -> str | None:
+    """Goes through the items of one generator and those within it; why it cannot, or None."""
     if depth == len(generators):
         leaf()
-        return True
+        return None
     generator = generators[depth]
     source = interp.evaluate(generator.iter, frame)
     rows: list[tuple[tuple[Guards, ...] | None, Any]] = []
     for guards, one in source.alternatives if isinstance(source, Choice) else ((None, source),):
         items = access.iterate(interp, one)
         if items is None:
-            return False
+            return access.not_iterated(one)
         for item in items:
             when: tuple[Guards, ...] | None = (guards,) if guards is not None else None
             if isinstance(item, Maybe):
@@ -415,11 +417,12 @@ def _generators(
                 continue
         try:
             access.assign_target(interp, generator.target, item, frame)
-            if not _filtered(interp, generators, depth, frame, outcome, leaf, when):
-                return False
+            unread = _filtered(interp, generators, depth, frame, outcome, leaf, when)
+            if unread is not None:
+                return unread
         finally:
             interp.path = path
-    return True
+    return None
 
 
 def _filtered(
@@ -430,21 +433,22 @@ def _filtered(
     outcome: List,
     leaf: Callable[[], None],
     when: tuple[Guards, ...] | None,
-) -> bool:
-    """The rest of a comprehension for one item: filters, then the inner generators."""
+) -> str | None:
+    """The rest of a comprehension for one item: filters, then the inner generators; as `_generators`."""
     conditional = when
     for test in generators[depth].ifs:
         trues, falses = conditions(interp, interp.evaluate(test, frame))
         if not trues:
-            return True
+            return None
         if falses:
             conditional = (
                 tuple(trues) if conditional is None else tuple(a | b for a in conditional for b in trues)[:64]
             )
             interp.path = interp.under(trues) or interp.path
     start = len(outcome)
-    if not _generators(interp, generators, depth + 1, frame, outcome, leaf):
-        return False
+    unread = _generators(interp, generators, depth + 1, frame, outcome, leaf)
+    if unread is not None:
+        return unread
     if conditional is not None:
         for place in range(start, len(outcome)):
             item = outcome[place]
@@ -452,7 +456,7 @@ def _filtered(
                 outcome[place] = Maybe(tuple(a | b for a in item.when for b in conditional)[:64], item.value)
             else:
                 outcome[place] = Maybe(conditional, item)
-    return True
+    return None
 
 
 def lambda_(interp: Interpreter, node: ast.Lambda, frame: Frame) -> Any:

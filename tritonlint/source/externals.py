@@ -243,14 +243,12 @@ def _builtin(interp: Interpreter, name: str, arguments: Arguments) -> Any:
 
 
 def _sequence(interp: Interpreter, name: str, value: Any, arguments: Arguments) -> Any:
-    from tritonlint.source.access import iterate
+    from tritonlint.source.access import iterate, not_iterated
     from tritonlint.source.objects import Maybe
 
     items = iterate(interp, value)
     if items is None:
-        return builtin_calls.unknown(
-            interp, arguments, getattr(value, "reason", "what it runs over is not known")
-        )
+        return builtin_calls.unknown(interp, arguments, getattr(value, "reason", not_iterated(value)))
     if name == "reversed":
         return List(reversed(items))
     if name == "iter":
