@@ -1,4 +1,4 @@
-"""TL307: a compile-time parameter that nobody gives."""
+"""TL307: a parameter that nobody gives."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ RULE = Rule(
     code=CODE,
     name=NAME,
     severity="error",
-    what="A `tl.constexpr` parameter without default that neither launch, nor config, nor heuristic gives.",
+    what="A parameter without default, often a `tl.constexpr`, that neither launch, nor config, nor heuristic gives.",
     why=(
         "The launcher binds arguments as Python does: `TypeError: missing a required argument`, at every "
         "launch."
@@ -89,6 +89,12 @@ RULE = Rule(
             "scale[(",
             "BLOCK",
             why="constexpr by its own name",
+        ),
+        samples.hit(
+            samples.launched_scale("BLOCK=1024").replace("(x, y, n, ", "(x, y, "),
+            "scale[(",
+            "gives n",
+            why="an argument of the run time",
         ),
     ),
 )

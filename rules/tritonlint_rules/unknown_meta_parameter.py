@@ -1,4 +1,4 @@
-"""TL301: a config gives a parameter that the kernel does not have."""
+"""TL301: a config or a launch gives a parameter that the kernel does not have."""
 
 from __future__ import annotations
 
@@ -9,16 +9,37 @@ from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings
 from tritonlint_rules.support.launch_options import everywhere_known
-from tritonlint_rules.support.names import near, parameter_names, plain_tuner
-from tritonlint_rules.support.places import of_config, of_config_value
-from tritonlint_rules.support.say import listed
+from tritonlint_rules.support.names import near, parameter_names, plain_tuner, sure_launch
+from tritonlint_rules.support.places import of_config, of_config_value, of_launch
+from tritonlint_rules.support.say import counted, listed
 from tritonlint_rules.support.survey import all_entries, by_config
 
 CODE, NAME = "TL301", "unknown-meta-parameter"
 
 
 def check(context: Context) -> Iterable[Finding]:
-    return findings(CODE, NAME, context, _drafts(context))
+    yield from findings(CODE, NAME, context, _drafts(context))
+    yield from findings(CODE, NAME, context, _surplus(context))
+
+
+def _surplus(context: Context) -> Iterator[Draft]:
+    """More arguments by position than the kernel has parameters."""
+    for gpu in context.gpus:
+        plan = context.plan_on(gpu)
+        launch = plan.launch
+        if launch is None or launch.splat_unknown or not launch.surplus:
+            continue
+        taken = len(plan.kernel.parameters)
+        yield Draft(
+            place=of_launch(plan),
+            severity="error",
+            certainty="proven" if sure_launch(context, plan) else "possible",
+            message=(
+                f"the launch gives {taken + launch.surplus} arguments by position, but {plan.kernel.name} has "
+                f"{counted(taken, 'parameter')}: it raises TypeError"
+            ),
+            gpu=gpu,
+        )
 
 
 def _drafts(context: Context) -> Iterator[Draft]:
@@ -60,7 +81,10 @@ RULE = Rule(
     code=CODE,
     name=NAME,
     severity="error",
-    what="A name in a config's dict is neither a parameter of the kernel nor a launch option.",
+    what=(
+        "A name in a config's dict is neither a parameter of the kernel nor a launch option; or a launch gives more "
+        "arguments by position than the kernel has parameters."
+    ),
     why=(
         "The tuner passes every name of the dict to the kernel as a keyword. One that the kernel lacks "
         "raises, and the tuner does not catch that; often the parameter that was meant is then missing as "
@@ -87,6 +111,10 @@ RULE = Rule(
         samples.miss(
             samples.tuned_scale(["triton.Config({NAME: 512})", samples.block(1024)]), "the name is not known"
         ),
+        samples.miss(
+            samples.launched_scale("*more").replace("def run(x, y, n)", "def run(x, y, n, *more)"),
+            "how many there are is not known",
+        ),
     ),
     invalid=(
         samples.hit(_WRONG, "512", "BLOCK_SIZE", severity="error"),
@@ -98,6 +126,12 @@ RULE = Rule(
             "512",
             "BLOCK_SIZE",
             why="Config by its own name",
+        ),
+        samples.hit(
+            samples.launched_scale("1024, 4"),
+            "scale[(",
+            "5 arguments by position, but scale has 4 parameters",
+            why="one argument too many",
         ),
     ),
 )

@@ -153,7 +153,7 @@ class Planner:
         for launch in runs:
             joined = self._join(source, launch)
             if launch is not None and site is None:
-                site = self._site(launch, joined)
+                site = self._site(source, launch, joined)
             if launch is not None:
                 unknown.update({name: None for name in joined.options if name not in OPTIONS})
             maker = _Maker(self, source, tuning, heuristics, launch, joined, assumed)
@@ -230,7 +230,7 @@ class Planner:
                 option_records[name] = shown
         return Joined(given, options, records, option_records)
 
-    def _site(self, launch: Launch, joined: Joined) -> LaunchSite:
+    def _site(self, source: KernelSource, launch: Launch, joined: Joined) -> LaunchSite:
         module = launch.environment.module
         function = launch.node.func
         kernel_node: ast.AST = function
@@ -245,6 +245,9 @@ class Planner:
             launch.arguments.incomplete,
             launch.function,
             module.path,
+            0
+            if source.node.args.vararg
+            else max(len(launch.arguments.positional) - len(source.parameters), 0),
         )
 
 
@@ -307,7 +310,7 @@ class _Maker:
         found: list[str] = []
         for parameter in self.source.parameters:
             name = parameter.name
-            if not parameter.constexpr or parameter.default is not None or name in self.joined.given:
+            if parameter.default is not None or name in self.joined.given:
                 continue
             if name in self.heuristics or any(name in config.kwargs for config in configs):
                 continue

@@ -147,6 +147,7 @@ class LaunchSite:
     splat_unknown: bool = False  # a **dict or *args that did not resolve: further arguments may be there
     function: str = ""  # the enclosing function, for the baseline
     path: str = ""
+    surplus: int = 0  # arguments by position for which the kernel has no parameter
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -185,9 +186,7 @@ class LaunchPlan:
     launch: LaunchSite | None
     candidates: tuple[Candidate, ...]
     heuristics: tuple[str, ...] = ()  # parameter names that triton.heuristics gives
-    missing: tuple[
-        str, ...
-    ] = ()  # constexpr parameters that nobody gives (only where the launch is fully read)
+    missing: tuple[str, ...] = ()  # parameters that nobody gives (only where the launch is fully read)
     unknown: tuple[str, ...] = ()  # keywords of config or launch that are neither parameter nor option
     assumed: Mapping[str, Any] = field(default_factory=dict)  # from `# tritonlint: assume`
 
