@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks import accuracy_report, compare_launches
+from benchmarks import accuracy_report, compare_launches, libraries
 from tritonlint.context import FileWork
 from tritonlint.settings import Settings
 from tritonlint.targets import choose
@@ -60,3 +61,26 @@ def test_recorded_launches_are_all_found_with_nothing_assumed(tmp_path: Path) ->
     assert len(asked) == len(told) == 60
     assert all(one.job is not None and not one.assumptions for one in asked)
     assert all(row["registers"] > 0 for row in told)
+
+
+def test_what_two_runs_of_a_library_must_not_be() -> None:
+    def run(*problems: dict[str, object], status: int = 0, said: str = "") -> tuple[int, bytes, str]:
+        report = {
+            "findings": [],
+            "summary": {"kernels": 1, "launches": 2, "configs": 3, "problems": problems},
+        }
+        return status, json.dumps(report).encode(), said
+
+    internal = {"path": "a.py", "message": "internal error", "internal": True}
+    assert libraries.failures(run(), run()) == []
+    assert libraries.failures(run(internal), run(internal)) == ["a.py: internal error"]
+    assert libraries.failures(run(), run(internal)) == ["--jobs 1 and --jobs 2 differ"]
+    refused = run(status=2, said="error: no")
+    assert libraries.failures(refused, refused) == ["exit status 2: error: no"] * 2
+
+
+def test_the_recorded_libraries_are_thirty_at_one_version_each(tmp_path: Path) -> None:
+    rows = libraries.read_rows(libraries.RECORDED)
+    assert len(rows) == 30 and all(row.version for row in rows.values())
+    libraries.write_rows(tmp_path / "again.csv", rows)
+    assert libraries.read_rows(tmp_path / "again.csv") == rows

@@ -47,6 +47,7 @@ from tritonlint.kernel import ir
 _KEPT = 96
 # A compile is gone through in seconds up to here; what is larger is an unrolled loop that ran into the tracer's budget.
 _MOST_OPERATIONS = 12_000
+_MOST_STAGES = 32  # of a pipeline; each is code of its own
 _TMEM_POINTER_BYTES = 4  # tcgen05.alloc writes the address of the columns to shared memory
 
 
@@ -139,13 +140,18 @@ def _finish(trace: ir.Trace, options: Options, target: Target, release: Release)
     def make(view: Target, stages: int) -> _Finished:
         return _without_registers(trace, replace(options, num_stages=stages), view, release)
 
-    made = _finished.get_for(_key(trace, options, release), target, options.num_stages, make)
+    stages = min(options.num_stages, _MOST_STAGES)  # more take no less memory
+    made = _finished.get_for(_key(trace, options, release), target, stages, make)
     estimate = estimate_of(made.need, options, target)
     words = 0
     if made.need is not None and estimate.spills != "no":
         words = spilled_words(made.need, register_limit(options, target))
+    answer = made.compiled
+    if stages < options.num_stages:
+        why = f"num_stages={options.num_stages}: no more than {_MOST_STAGES} stages are gone through"
+        answer = replace(answer, shared_exact=False, reasons=(*answer.reasons, why))
     return replace(
-        made.compiled,
+        answer,
         registers=estimate.registers,
         registers_low=estimate.low,
         registers_high=estimate.high,
