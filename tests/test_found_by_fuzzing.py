@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tritonlint_rules.support import samples
 
 from tests.fuzzing import well
 from tritonlint.lint import lint_source
 from tritonlint.settings import Settings
-from tritonlint_rules.support import samples
 
 HEAD = """import torch
 import triton
