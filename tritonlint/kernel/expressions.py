@@ -421,6 +421,12 @@ class Expressions:
         function = self.visit(node.func)
         m = self.m
         m.spend()
+        # Unlike Python, the front end comes to keywords first.
+        kwargs: dict[str, Any] = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise Untraceable("a ** argument")
+            kwargs[keyword.arg] = self.visit(keyword.value)
         args: list[Any] = []
         for arg in node.args:
             if isinstance(arg, ast.Starred):
@@ -430,11 +436,6 @@ class Expressions:
                 args.extend(inner)
             else:
                 args.append(self.visit(arg))
-        kwargs: dict[str, Any] = {}
-        for keyword in node.keywords:
-            if keyword.arg is None:
-                raise Untraceable("a ** argument")
-            kwargs[keyword.arg] = self.visit(keyword.value)
         m.b.line = node.lineno
         return self.apply(function, args, kwargs, node)
 
