@@ -2,7 +2,6 @@
 
 They are read, not run.
 """
-
 import triton
 import triton.language as tl
 
@@ -21,24 +20,9 @@ def _band_walk(tile, down, across, BAND: tl.constexpr):
 
 
 @triton.jit
-def mm(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    stride_am,
-    stride_ak,
-    stride_bk,
-    stride_bn,
-    stride_cm,
-    stride_cn,
-    BLOCK_SIZE_M: tl.constexpr,
-    BLOCK_SIZE_N: tl.constexpr,
-    BLOCK_SIZE_K: tl.constexpr,
-    GROUP_SIZE_M: tl.constexpr,
-):
+def mm(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
+       BLOCK_SIZE_M: tl.constexpr, BLOCK_SIZE_N: tl.constexpr, BLOCK_SIZE_K: tl.constexpr,
+       GROUP_SIZE_M: tl.constexpr):
     """C = A @ B in fp16, one-dimensional grid, wrapped rows and columns, masked K, every stride an argument."""
     row, col = _band_walk(tl.program_id(0), tl.cdiv(M, BLOCK_SIZE_M), tl.cdiv(N, BLOCK_SIZE_N), GROUP_SIZE_M)
     rows = row * BLOCK_SIZE_M + tl.arange(0, BLOCK_SIZE_M)
@@ -51,9 +35,8 @@ def mm(
     total = tl.zeros((BLOCK_SIZE_M, BLOCK_SIZE_N), dtype=tl.float32)
     for step in range(tl.cdiv(K, BLOCK_SIZE_K)):
         inside = depth < K - step * BLOCK_SIZE_K
-        total += tl.dot(
-            tl.load(a_tile, mask=inside[None, :], other=0.0), tl.load(b_tile, mask=inside[:, None], other=0.0)
-        )
+        total += tl.dot(tl.load(a_tile, mask=inside[None, :], other=0.0),
+                        tl.load(b_tile, mask=inside[:, None], other=0.0))
         a_tile += BLOCK_SIZE_K * stride_ak
         b_tile += BLOCK_SIZE_K * stride_bk
     result = total.to(tl.float16)
@@ -62,22 +45,8 @@ def mm(
 
 
 @triton.jit
-def mmc(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    stride_am,
-    stride_bk,
-    stride_cm,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    OUT: tl.constexpr,
-    ACC: tl.constexpr,
-):
+def mmc(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_bk, stride_cm,
+        BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, OUT: tl.constexpr, ACC: tl.constexpr):
     """C = A @ B, two-dimensional grid, unit inner strides, masks, output type OUT, accumulator type ACC."""
     row0 = tl.program_id(0)
     col0 = tl.program_id(1)
@@ -98,22 +67,8 @@ def mmc(
 
 
 @triton.jit
-def mmbt(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    stride_am,
-    stride_bn,
-    stride_cm,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    OUT: tl.constexpr,
-    ACC: tl.constexpr,
-):
+def mmbt(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_bn, stride_cm,
+         BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, OUT: tl.constexpr, ACC: tl.constexpr):
     """As mmc, with B stored as [N, K] (K contiguous)."""
     row0 = tl.program_id(0)
     col0 = tl.program_id(1)
@@ -134,22 +89,8 @@ def mmbt(
 
 
 @triton.jit
-def mmind(
-    a_ptr,
-    idx_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    stride_am,
-    stride_bk,
-    stride_cm,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    OUT: tl.constexpr,
-):
+def mmind(a_ptr, idx_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_bk, stride_cm,
+          BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, OUT: tl.constexpr):
     """Indirect B: the row numbers of B are loaded in the loop, so the load of B is one step away from them."""
     row0 = tl.program_id(0)
     col0 = tl.program_id(1)
@@ -169,22 +110,8 @@ def mmind(
 
 
 @triton.jit
-def mmdq(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    stride_am,
-    stride_bk,
-    stride_cm,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    DQA: tl.constexpr,
-    DBG: tl.constexpr,
-):
+def mmdq(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_bk, stride_cm,
+         BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, DQA: tl.constexpr, DBG: tl.constexpr):
     """Operands converted to fp16 between load and dot (give one of them as *i8); DBG adds a print to the loop."""
     row0 = tl.program_id(0)
     col0 = tl.program_id(1)
@@ -206,22 +133,8 @@ def mmdq(
 
 
 @triton.jit
-def mmx3(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    stride_am,
-    stride_bn,
-    stride_cm,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    P: tl.constexpr,
-    UP: tl.constexpr,
-):
+def mmx3(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_bn, stride_cm,
+         BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, P: tl.constexpr, UP: tl.constexpr):
     """fp32 product with input precision P ("tf32", "tf32x3", "ieee"), B as [N, K]; UP converts the operands to fp32
     first. Needs Triton 3.0."""
     row0 = tl.program_id(0)
@@ -248,20 +161,8 @@ def mmx3(
 # Two chained dots
 # ---------------------------------------------------------------------------------------------------------------------
 @triton.jit
-def fa(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    o_ptr,
-    N_CTX,
-    sm_scale,
-    stride_m,
-    stride_n,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    D: tl.constexpr,
-    OUT: tl.constexpr,
-):
+def fa(q_ptr, k_ptr, v_ptr, o_ptr, N_CTX, sm_scale, stride_m, stride_n,
+       BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, OUT: tl.constexpr):
     """Attention forward with a running maximum and sum: two chained dots in one loop, no mask, no causal part."""
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     keys = tl.arange(0, BN)
@@ -374,22 +275,8 @@ if hasattr(tl, "range"):
         tl.store(y_ptr + row, tl.sum(acc, axis=0))
 
     @triton.jit
-    def mmc_ns(
-        a_ptr,
-        b_ptr,
-        c_ptr,
-        M,
-        N,
-        K,
-        stride_am,
-        stride_bk,
-        stride_cm,
-        BM: tl.constexpr,
-        BN: tl.constexpr,
-        BK: tl.constexpr,
-        OUT: tl.constexpr,
-        NS: tl.constexpr,
-    ):
+    def mmc_ns(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_bk, stride_cm,
+               BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, OUT: tl.constexpr, NS: tl.constexpr):
         """As mmc, with NS stages asked for on the loop itself."""
         row0 = tl.program_id(0)
         col0 = tl.program_id(1)
@@ -420,20 +307,8 @@ if hasattr(tl, "range"):
             tl.store(y_ptr + row * stride + cols, e / tl.sum(e, axis=0), mask=inside)
 
     @triton.jit
-    def dotplus(
-        a_ptr,
-        b_ptr,
-        s_ptr,
-        c_ptr,
-        K,
-        stride_am,
-        stride_bk,
-        stride_cm,
-        BM: tl.constexpr,
-        BN: tl.constexpr,
-        BK: tl.constexpr,
-        NS: tl.constexpr,
-    ):
+    def dotplus(a_ptr, b_ptr, s_ptr, c_ptr, K, stride_am, stride_bk, stride_cm,
+                BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, NS: tl.constexpr):
         """A dot loop with one more load that does not feed the dot (a scale per step)."""
         rows = tl.arange(0, BM)
         cols = tl.arange(0, BN)
@@ -473,15 +348,13 @@ if hasattr(tl, "gather"):
 # ---------------------------------------------------------------------------------------------------------------------
 # Tensor descriptors made in the kernel (3.3+: experimental name, 3.4+: final name); B is [N, K]
 # ---------------------------------------------------------------------------------------------------------------------
-descriptor = getattr(tl, "make_tensor_descriptor", None) or getattr(
-    tl, "_experimental_make_tensor_descriptor", None
-)
+descriptor = (getattr(tl, "make_tensor_descriptor", None)
+              or getattr(tl, "_experimental_make_tensor_descriptor", None))
 if descriptor is not None:
 
     @triton.jit
-    def mmtma(
-        a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, OUT: tl.constexpr
-    ):
+    def mmtma(a_ptr, b_ptr, c_ptr, M, N, K,
+              BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, OUT: tl.constexpr):
         """One tile per program, descriptor loads and a descriptor store after the loop."""
         row0 = tl.program_id(0)
         col0 = tl.program_id(1)
@@ -496,22 +369,9 @@ if descriptor is not None:
         c_desc.store([row0 * BM, col0 * BN], acc.to(OUT))
 
     @triton.jit
-    def mmptma(
-        a_ptr,
-        b_ptr,
-        c_ptr,
-        M,
-        N,
-        K,
-        NUM_SMS: tl.constexpr,
-        BM: tl.constexpr,
-        BN: tl.constexpr,
-        BK: tl.constexpr,
-        OUT: tl.constexpr,
-        FLAT: tl.constexpr,
-        WS: tl.constexpr,
-        SUB: tl.constexpr,
-    ):
+    def mmptma(a_ptr, b_ptr, c_ptr, M, N, K, NUM_SMS: tl.constexpr,
+               BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, OUT: tl.constexpr,
+               FLAT: tl.constexpr, WS: tl.constexpr, SUB: tl.constexpr):
         """Persistent: many tiles per program, stores inside the outer loop. FLAT flattens the loops, WS asks for warp
         specialization, SUB stores the tile in two halves."""
         a_desc = descriptor(a_ptr, shape=[M, K], strides=[K, 1], block_shape=[BM, BK])
@@ -536,9 +396,8 @@ if descriptor is not None:
                 c_desc.store([row0 * BM, col0 * BN], acc.to(OUT))
 
     @triton.jit
-    def mmtma_ws(
-        a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, OUT: tl.constexpr
-    ):
+    def mmtma_ws(a_ptr, b_ptr, c_ptr, M, N, K,
+                 BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, OUT: tl.constexpr):
         """As mmtma, with warp specialization asked for on the K loop."""
         row0 = tl.program_id(0)
         col0 = tl.program_id(1)
@@ -559,7 +418,8 @@ if descriptor is not None:
 if hasattr(tl, "dot_scaled"):
 
     @triton.jit
-    def mmsc(a_ptr, as_ptr, b_ptr, bs_ptr, c_ptr, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    def mmsc(a_ptr, as_ptr, b_ptr, bs_ptr, c_ptr, K,
+             BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
         """fp8 product with one 8-bit scale per 32 elements of K."""
         rows = tl.arange(0, BM)
         cols = tl.arange(0, BN)

@@ -8,19 +8,8 @@ import triton.language as tl
 
 
 @triton.jit
-def state_scan(
-    c_ptr,
-    s_ptr,
-    a_ptr,
-    d_ptr,
-    x_ptr,
-    o_ptr,
-    n,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    BS: tl.constexpr,
-):
+def state_scan(c_ptr, s_ptr, a_ptr, d_ptr, x_ptr, o_ptr, n,
+               BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, BS: tl.constexpr):
     """A product before the loop starts the accumulator; in the loop the left operand is scaled in registers."""
     rows = tl.arange(0, BM)
     columns = tl.arange(0, BN)
@@ -38,19 +27,8 @@ def state_scan(
 
 
 @triton.jit
-def scaled_product(
-    a_ptr,
-    b_ptr,
-    s_ptr,
-    o_ptr,
-    heads,
-    stride_a,
-    stride_b,
-    stride_s,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-):
+def scaled_product(a_ptr, b_ptr, s_ptr, o_ptr, heads, stride_a, stride_b, stride_s,
+                   BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     """The result of each step's product is scaled by a load in the loop: where its operands are prefetched, the
     scale is converted before it is widened."""
     rows = tl.arange(0, BM)
@@ -262,22 +240,8 @@ def ws_pointers(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr
 
 
 @triton.jit
-def ws_persistent(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    bias_ptr,
-    M,
-    N,
-    K,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    PROGRAMS: tl.constexpr,
-    FLAT: tl.constexpr,
-    BIAS: tl.constexpr,
-    DESC: tl.constexpr,
-):
+def ws_persistent(a_ptr, b_ptr, c_ptr, bias_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+                  PROGRAMS: tl.constexpr, FLAT: tl.constexpr, BIAS: tl.constexpr, DESC: tl.constexpr):
     """Persistent and specialized, with the epilogue in the loop."""
     a_desc = tl.make_tensor_descriptor(a_ptr, shape=[M, K], strides=[K, 1], block_shape=[BM, BK])
     b_desc = tl.make_tensor_descriptor(b_ptr, shape=[N, K], strides=[K, 1], block_shape=[BN, BK])
@@ -299,9 +263,7 @@ def ws_persistent(
             c_desc.store([row, column], acc.to(tl.float16))
         else:
             rows = row + tl.arange(0, BM)
-            tl.store(
-                c_ptr + rows[:, None] * N + columns[None, :], acc.to(tl.float16), mask=(rows < M)[:, None]
-            )
+            tl.store(c_ptr + rows[:, None] * N + columns[None, :], acc.to(tl.float16), mask=(rows < M)[:, None])
 
 
 @triton.jit
@@ -318,9 +280,7 @@ def ws_host(a_desc, b_desc, c_desc, K, BM: tl.constexpr, BN: tl.constexpr, BK: t
 
 
 @triton.jit
-def ws_twice(
-    a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, MODE: tl.constexpr
-):
+def ws_twice(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, MODE: tl.constexpr):
     """A product of its own in each step of a specialized loop."""
     row = tl.program_id(0) * BM
     column = tl.program_id(1) * BN
@@ -363,22 +323,8 @@ def transposed_copy(a_ptr, c_ptr, n, BM: tl.constexpr, BN: tl.constexpr, KIND: t
 
 
 @triton.jit
-def scaled_tiles(
-    a_ptr,
-    as_ptr,
-    b_ptr,
-    bs_ptr,
-    c_ptr,
-    k_size,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    A: tl.constexpr,
-    B: tl.constexpr,
-    AP: tl.constexpr,
-    BP: tl.constexpr,
-    KIND: tl.constexpr,
-):
+def scaled_tiles(a_ptr, as_ptr, b_ptr, bs_ptr, c_ptr, k_size, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+                 A: tl.constexpr, B: tl.constexpr, AP: tl.constexpr, BP: tl.constexpr, KIND: tl.constexpr):
     """A product of operands with a scale for each 32 elements; AP and BP elements stand in one byte."""
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     columns = tl.program_id(1) * BN + tl.arange(0, BN)
@@ -412,23 +358,8 @@ def scaled_tiles(
 
 
 @triton.jit
-def packed_scales(
-    a_desc,
-    as_desc,
-    b_desc,
-    bs_desc,
-    c_ptr,
-    k_size,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    A: tl.constexpr,
-    B: tl.constexpr,
-    AP: tl.constexpr,
-    BP: tl.constexpr,
-    V: tl.constexpr,
-    S: tl.constexpr,
-):
+def packed_scales(a_desc, as_desc, b_desc, bs_desc, c_ptr, k_size, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+                  A: tl.constexpr, B: tl.constexpr, AP: tl.constexpr, BP: tl.constexpr, V: tl.constexpr, S: tl.constexpr):
     """Tiles and scales through descriptors, the scales in the order in which tensor memory wants them."""
     row = tl.program_id(0)
     column = tl.program_id(1)
@@ -471,9 +402,7 @@ def numbered_pointers(a_ptrs, b_ptrs, c_ptrs, sizes, BM: tl.constexpr, BN: tl.co
 
 
 @triton.jit
-def summed_products(
-    a_ptr, b_ptr, x_ptr, s_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
-):
+def summed_products(a_ptr, b_ptr, x_ptr, s_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     """A product meets a loaded tile, and the sums of rows go on in one of their two encodings."""
     rows = tl.arange(0, BM)
     columns = tl.arange(0, BN)
@@ -505,9 +434,7 @@ def bound_that_is_true(a_ptr, o_ptr, steps, BM: tl.constexpr):
 
 
 @triton.jit
-def alloc_across_wait(
-    a_ptr, b_ptr, d_ptr, t_ptr, v_ptr, o_ptr, n, BM: tl.constexpr, BK: tl.constexpr, BN: tl.constexpr
-):
+def alloc_across_wait(a_ptr, b_ptr, d_ptr, t_ptr, v_ptr, o_ptr, n, BM: tl.constexpr, BK: tl.constexpr, BN: tl.constexpr):
     """Tiles of two products are loaded in rows of which no thread can copy 4 bytes, before the wait for one that is
     copied: their memory is taken where they are loaded, since a wait says nothing of writes."""
     rows = tl.arange(0, BM)
@@ -538,9 +465,8 @@ def cat_of_short_ranges(x_ptr, y_ptr, n, stride, BM: tl.constexpr, BN: tl.conste
 
 
 @triton.jit
-def kept_behind_write(
-    k_ptr, v_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, SAYS: tl.constexpr
-):
+def kept_behind_write(k_ptr, v_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+                      SAYS: tl.constexpr):
     """A tile from before the loop: its memory is taken in the loop, which writes, unless something in it does not
     declare its effects."""
     rows = tl.arange(0, BM)
@@ -577,9 +503,8 @@ def narrow_right(a_ptr, b_ptr, o_ptr, n, stride_b, BM: tl.constexpr, BN: tl.cons
 
 
 @triton.jit
-def paged_values(
-    q_ptr, k_ptr, v_ptr, pages_ptr, o_ptr, n, stride_d, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr
-):
+def paged_values(q_ptr, k_ptr, v_ptr, pages_ptr, o_ptr, n, stride_d, BM: tl.constexpr, BN: tl.constexpr,
+                 D: tl.constexpr):
     """The rows of V stand in a table that is read where the first product is waited for: up to 3.8 that is too early
     for its numbers to stay in registers. With one stage, each step begins the scores anew in tensor memory."""
     rows = tl.arange(0, BM)
@@ -612,9 +537,10 @@ def narrow_piece(a_ptr, b_ptr, o_ptr, stride_b, BM: tl.constexpr, BN: tl.constex
     tl.store(o_ptr + rows[:, None] * BN + columns[None, :], acc)
 
 
+@triton.jit
 def loaded_before_branch(a_ptr, b_ptr, c_ptr, o_ptr, n, D: tl.constexpr, WRITES: tl.constexpr):
-    """Tiles that are loaded before a branch and multiplied one after the other in it: their memory is taken in the
-    branch, one tile at a time."""
+    """Tiles that are loaded before a branch and multiplied one after the other in it: where it writes, their memory is
+    taken in the branch, one tile at a time."""
     r = tl.arange(0, D)
     tile = r[:, None] * D + r[None, :]
     a = tl.load(a_ptr + tile)
@@ -632,7 +558,7 @@ def loaded_before_branch(a_ptr, b_ptr, c_ptr, o_ptr, n, D: tl.constexpr, WRITES:
 @triton.jit
 def loaded_before_writes(a_ptr, b_ptr, c_ptr, o_ptr, n, D: tl.constexpr, KIND: tl.constexpr):
     """Memory for a loaded tile is not taken before a loop that writes, or the branch of a loop; it is before a barrier,
-    and before the loop that multiplies it."""
+    and before the loop that multiplies it. The product that is the keyword comes before the transposed argument."""
     r = tl.arange(0, D)
     tile = r[:, None] * D + r[None, :]
     a = tl.load(a_ptr + tile)
