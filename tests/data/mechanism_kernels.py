@@ -581,3 +581,26 @@ def loaded_before_writes(a_ptr, b_ptr, c_ptr, o_ptr, n, D: tl.constexpr, KIND: t
     else:
         acc = tl.dot(tl.trans(b), c, acc=tl.dot(tl.trans(a), c))
         tl.store(o_ptr + tile, acc)
+
+
+@triton.jit
+def dequantised_twice(q_ptr, kv_ptr, s_ptr, i_ptr, o_ptr, n, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    """A tile of bytes, scaled and masked by row, is used as it lies and transposed: the conversion to the operand goes
+    up to the load, since mask and scale have the operand's layout already, by another name."""
+    rows = tl.arange(0, BM)
+    d = tl.arange(0, D)
+    q = tl.load(q_ptr + rows[:, None] * D + d[None, :])
+    acc = tl.zeros((BM, D), dtype=tl.float32)
+    for start in range(0, n, BN):
+        columns = start + tl.arange(0, BN)
+        at = tl.load(i_ptr + columns, mask=columns < n, other=-1)
+        valid = (columns < n) & (at != -1)
+        scale = tl.load(s_ptr + at, mask=valid, other=127).to(tl.uint8)
+        tile = tl.load(kv_ptr + at[:, None] * D + d[None, :], mask=valid[:, None], other=0)
+        scale = tl.math.exp2(scale.to(tl.float32) - 127.0).to(tl.bfloat16)
+        kv = (tile.to(tl.float8e4nv, bitcast=True).to(tl.bfloat16) * scale[:, None]).to(tl.bfloat16)
+        kv = tl.where(valid[:, None], kv, 0.0)
+        p = tl.where(valid[None, :], tl.dot(q, tl.trans(kv)), float("-inf"))
+        p = tl.exp(p - tl.max(p, axis=1)[:, None])
+        acc = tl.dot(p.to(tl.bfloat16), kv, acc=acc)
+    tl.store(o_ptr + rows[:, None] * D + d[None, :], acc)

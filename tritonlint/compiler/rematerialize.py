@@ -20,6 +20,7 @@ from tritonlint.compiler.inference import (
 )
 from tritonlint.compiler.ops import DOTS
 from tritonlint.compiler.releases import Release
+from tritonlint.compiler.to_linear import to_linear
 
 Use = tuple[GOp, int]
 Stop = Callable[[GOp], bool]
@@ -166,7 +167,10 @@ class Rematerialization:
                 continue
             if layout.setdefault(value, wanted) != wanted:
                 return False
-            if value.encoding == wanted:
+            if value.encoding == wanted or (
+                self.release.slices_end_at_equal_layouts
+                and to_linear(value.encoding, value.shape) == to_linear(wanted, value.shape)
+            ):
                 continue
             if mode == "left_out" and self.existing_conversion(user, value, wanted, slice_):
                 continue
