@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tritonlint.disk import read_regular
+from tritonlint.disk import MAX_BYTES, read_regular
 from tritonlint.finding import Finding
 from tritonlint_server.analysis_record import Analysis, Listed, Listing, Request
 from tritonlint_server.quiet_edits import carried_over
@@ -67,6 +67,8 @@ class Analyser:
         last, analysis = kept
         if last.content is None or replace(last, content=request.content) != request:
             return None
+        if len(request.content) * 4 > MAX_BYTES:
+            return None  # with so many bytes it may be a file that is not read
         return carried_over(request.path, last.content, request.content, analysis)
 
     def listing(self, listing: Listing) -> Listed:

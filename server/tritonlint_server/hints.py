@@ -45,7 +45,8 @@ def label(rows: Iterable[Row]) -> str:
     refused = [row for row in known if not row.fits]
     if refused and len(refused) < len(known):
         fits = next(row for row in known if row.fits)
-        return f"{wording.hint(fits)} · not on {', '.join(row.gpu for row in refused)}"
+        # What matters most comes first: editors cut long hints off.
+        return f"not on {', '.join(row.gpu for row in refused)} · {wording.hint(fits)}"
     texts = list(dict.fromkeys(wording.hint(row) for row in known))
     if len(texts) == 1 or refused:
         return texts[0]

@@ -34,13 +34,24 @@ def installed() -> Path:
 
 @contextmanager
 def running(
-    place: Path, home: Path, workspace: Path, environment: Mapping[str, str], settings: Mapping[str, Any]
+    place: Path,
+    home: Path,
+    workspace: Path,
+    environment: Mapping[str, str],
+    settings: Mapping[str, Any],
+    trusted: bool = True,
 ) -> Iterator[str]:
-    """Runs it until the block ends; gives the address of the workbench."""
+    """Runs it until the block ends; gives the address of the workbench. Not `trusted`: as a user who has not yet said
+    that the folder may be trusted."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    own = {"tritonlint.interpreter": sys.executable, "security.workspace.trust.enabled": False, **settings}
+    trust = {"enabled": not trusted, "startupPrompt": "never", "banner": "never", "emptyWindow": False}
+    own = {
+        "tritonlint.interpreter": sys.executable,
+        **{f"security.workspace.trust.{name}": value for name, value in trust.items()},
+        **settings,
+    }
     for name in ("User", "Machine"):
         (home / "data" / name).mkdir(parents=True, exist_ok=True)
         (home / "data" / name / "settings.json").write_text(json.dumps(own))
@@ -51,7 +62,7 @@ def running(
         **os.environ,
         **environment,
         "HOME": str(home),
-        "PATH": f"{Path(node(place)).parent}:{os.environ['PATH']}",
+        "PATH": f"{Path(node(place)).parent}:{environment.get('PATH', os.environ['PATH'])}",
     }
     subprocess.run(
         [*server, *options, "--install-extension", str(EXTENSION)], check=True, capture_output=True, env=full
@@ -59,7 +70,7 @@ def running(
     log = (home / "log.txt").open("wb")
     process = subprocess.Popen(
         [*server, *options, "--auth", "none", "--bind-addr", f"127.0.0.1:{port}", "--disable-telemetry",
-         "--disable-update-check", "--disable-workspace-trust", str(workspace)],
+         "--disable-update-check", *(["--disable-workspace-trust"] if trusted else []), str(workspace)],
         stdout=log, stderr=log, env=full,
     )  # fmt: skip
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -18,12 +19,14 @@ from tests.server.samples import EMOJI, GEMM, WARPS
 pytestmark = pytest.mark.editor
 
 SETTINGS = 'gpus = ["rtx4090"]\ntriton = "3.9"\n'
+OWN_GPU = '[profiles.mine]\nbase = "rtx4090"\nmultiprocessors = 7\n'
+SUITES = Path(__file__).resolve().parent / "vscode"
 SEVERITIES = {"error": 0, "warning": 1, "info": 2}  # of vscode.DiagnosticSeverity
 
 
 def fill(workspace: Path) -> None:
     workspace.mkdir()
-    (workspace / "tritonlint.toml").write_text(SETTINGS)
+    (workspace / "tritonlint.toml").write_text(SETTINGS + OWN_GPU)
     (workspace / "gemm.py").write_text(GEMM)
     (workspace / "warps.py").write_text(WARPS)
     (workspace / "emoji.py").write_text(EMOJI, encoding="utf-8")
@@ -48,13 +51,65 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     home = tmp_path_factory.mktemp("vscode")
     workspace, result = home / "work space", home / "seen.json"
     fill(workspace)
-    suite = Path(__file__).resolve().parent / "vscode" / "suite.js"
     environment = {"WORKSPACE": str(workspace), "RESULT": str(result)}
     with running(place, home, workspace, environment, {}) as address:
-        found = run_suite(place, address, suite, result)
+        found = run_suite(place, address, SUITES / "suite.js", result)
     assert "error" not in found, found["error"]
     found["workspace"] = workspace
     return found
+
+
+def alone(
+    suite: str, home: Path, settings: dict[str, Any], trusted: bool = True, path: str = os.environ["PATH"]
+) -> dict[str, Any]:
+    """What a suite saw in a start of its own, in a folder with one kernel."""
+    place = installed()
+    chromium()
+    workspace, result = home / "folder", home / "seen.json"
+    workspace.mkdir()
+    (workspace / "warps.py").write_text(WARPS)
+    (workspace / ".vscode").mkdir()
+    # What an untrusted folder would like to run.
+    own = {"tritonlint.interpreter": "/bin/false", "tritonlint.path": "/bin/false"}
+    (workspace / ".vscode" / "settings.json").write_text(json.dumps({} if trusted else own))
+    environment = {"WORKSPACE": str(workspace), "RESULT": str(result), "PATH": path}
+    with running(place, home, workspace, environment, settings, trusted) as address:
+        found = run_suite(place, address, SUITES / suite, result)
+    assert "error" not in found, found["error"]
+    return found
+
+
+def test_a_folder_that_is_not_trusted_chooses_no_program(tmp_path: Path) -> None:
+    """Its settings name another interpreter; the user's own one runs, and findings are there."""
+    seen = alone("untrusted.js", tmp_path, {}, trusted=False)
+    assert seen["trusted"] is False
+    assert seen["inspected"]["globalValue"] == sys.executable
+
+
+def test_the_offer_to_install(tmp_path: Path) -> None:
+    """An interpreter without tritonlint: the user is asked, pip runs, and the server starts."""
+    programs = tmp_path / "programs"  # and none on the PATH has it either
+    programs.mkdir()
+    for name in ("python", "python3", "tritonlint"):
+        program(programs / name, "exit 1")
+    python, marker = tmp_path / "python", tmp_path / "installed"
+    program(python, NOT_INSTALLED.format(marker=marker, python=sys.executable))
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    seen = alone("install.js", tmp_path, {"tritonlint.interpreter": str(python)}, path=path)
+    assert seen["installed"] and "Don't Ask Again" in seen["offer"][0]
+    assert marker.read_text().split() == ["-m", "pip", "install", "--upgrade", "tritonlint"]
+
+
+def program(path: Path, text: str) -> None:
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+NOT_INSTALLED = """\
+if [ "$2" = pip ]; then echo "$@" > "{marker}"; exit 0; fi
+[ -e "{marker}" ] || exit 1
+exec "{python}" "$@"
+"""
 
 
 def test_findings_are_those_of_the_command_line(seen: dict[str, Any]) -> None:
@@ -74,7 +129,7 @@ def test_findings_are_those_of_the_command_line(seen: dict[str, Any]) -> None:
         for one in seen["gemm"]
     ]
     assert sorted(found) == sorted(expected)
-    assert all(one["link"] for one in seen["gemm"])
+    assert all(one["link"].startswith("command:tritonlint.showRule?") for one in seen["gemm"])
     assert any(one["related"] for one in seen["gemm"])
 
 
@@ -112,3 +167,26 @@ def test_an_emoji_and_a_notebook(seen: dict[str, Any]) -> None:
 def test_settings_on_disk(seen: dict[str, Any]) -> None:
     """A change of the settings file is seen without touching the document."""
     assert seen["settings"]
+
+
+def test_links_show_pages(seen: dict[str, Any]) -> None:
+    """A rule's page and a file's report are shown rendered, not as Markdown text."""
+    assert seen["page"].startswith("Preview TL101") and seen["report"].startswith("Preview gemm.py")
+
+
+def test_the_gpus_to_pick_from(seen: dict[str, Any]) -> None:
+    """The project's own one comes first; an action picks one as well, and the status bar follows."""
+    assert seen["picker"][0].startswith("As the settings say")
+    assert "mine" in seen["picker"][1] and "7 SMs" in seen["picker"][1]
+    assert seen["targetByAction"]
+
+
+def test_fix_all_by_hand_and_on_saving(seen: dict[str, Any]) -> None:
+    assert seen["fixAll"] == ["Apply all safe fixes of tritonlint (1)"]
+
+
+def test_switches_and_walkthrough(seen: dict[str, Any]) -> None:
+    """Lens, hints and findings go and come with their settings; the walkthrough has its steps."""
+    assert seen["switches"] == ["codeLens.enable", "inlayHints.enable", "enable"]
+    text = " ".join(seen["walkthrough"])
+    assert all(title in text for title in ("Install tritonlint", "Open a kernel", "Pick your GPU"))

@@ -174,3 +174,42 @@ def test_the_encoding_that_the_client_prefers(client: Client, folder: Path, enco
     line = EMOJI.splitlines()[item["range"]["start"]["line"]].encode(encoding + ("-le" if unit > 1 else ""))
     found = line[item["range"]["start"]["character"] * unit : item["range"]["end"]["character"] * unit]
     assert found.decode(encoding + ("-le" if unit > 1 else "")) == "num_warps=3"
+
+
+def test_fix_all_and_other_gpus(client: Client, folder: Path) -> None:
+    """All safe fixes under the kind that is asked for on saving; another GPU by a command, which goes before the
+    settings; nothing for kinds that are none of ours."""
+    uri = (folder / "a.py").as_uri()
+    client.initialize(root=folder, tritonlint={"gpus": ["rtx4090"], "triton": "3.9"})
+    client.open(uri, GEMM)
+    (item,) = [item for item in client.pull(uri)["items"] if item["code"] == "TL101"]
+
+    def actions(*only: str) -> list[dict[str, Any]]:
+        context = {"diagnostics": [], **({"only": list(only)} if only else {})}
+        params = {"textDocument": {"uri": uri}, "range": item["range"], "context": context}
+        found: list[dict[str, Any]] = client.call("textDocument/codeAction", params)["result"] or []
+        return found
+
+    for kind in ("source.fixAll", "source.fixAll.tritonlint"):
+        (fix,) = actions(kind)
+        assert fix["kind"] == "source.fixAll.tritonlint" and len(fix["edit"]["changes"][uri]) == 1
+    assert not actions("refactor") and not actions("source.organizeImports")
+    other = {action["title"]: action["command"] for action in actions() if "GPU" in action["title"]}
+    chosen = other["Show on GPU h100"]
+    client.call("workspace/executeCommand", {"command": chosen["command"], "arguments": chosen["arguments"]})
+    assert "TL101" not in client.codes(uri)
+    assert other["Show on another GPU ..."]["command"] == "tritonlint.chooseTarget"
+
+
+def test_lens_and_hints_are_switched_while_running(client: Client, folder: Path) -> None:
+    """A client that sends its settings has them hold at once, and back again."""
+    uri = (folder / "a.py").as_uri()
+    client.initialize(root=folder)
+    client.open(uri, WARPS)
+    whole = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
+    document = {"textDocument": {"uri": uri}}
+    for on in (True, False, True):
+        settings = {"tritonlint": {"codeLens": {"enable": on}, "inlayHints": {"enable": on}}}
+        client.notify("workspace/didChangeConfiguration", {"settings": settings})
+        assert bool(client.call("textDocument/codeLens", document)["result"]) == on
+        assert bool(client.call("textDocument/inlayHint", {**document, "range": whole})["result"]) == on

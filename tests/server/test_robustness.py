@@ -80,14 +80,25 @@ def test_edits_outside_of_the_text(client: Client) -> None:
 
 
 def test_a_large_document(client: Client) -> None:
-    """Ten megabytes that say nothing of Triton cost nothing; the same with a kernel is not read any more than the
-    command line reads it."""
+    """Ten megabytes that say nothing of Triton cost nothing; with a kernel they are read, and what is larger than the
+    command line reads is named."""
     client.initialize()
     text = "x = 'é' * 10\n" * 800_000
     client.open(URI, text)
     assert client.pull(URI)["items"] == []
     client.change(URI, 2, insertion(400_000, 5, "y"))
     assert client.pull(URI)["items"] == []
+    filler = f"# {'é' * 100}\n"
+    client.change(URI, 3, {"text": filler * 50_000 + WARPS})
+    assert client.codes(URI) == ["TL204"]
+    client.change(URI, 4, insertion(10, 0, "\n"))
+    (item,) = client.pull(URI)["items"]
+    assert item["range"]["start"]["line"] == 50_000 + 1 + 7
+    client.change(URI, 5, {"text": filler * 90_000 + WARPS})
+    (item,) = client.pull(URI)["items"]
+    assert item["code"] == "TL901" and "are not read" in item["message"]
+    client.change(URI, 6, {"text": WARPS})
+    assert client.codes(URI) == ["TL204"]
 
 
 def test_a_burst_with_cancellations(client: Client) -> None:

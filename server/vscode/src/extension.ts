@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import { install } from "./install";
 import { onChange } from "./interpreter";
 import { Reports } from "./report";
+import { registerPages } from "./rule";
 import { Server } from "./server";
 import { SECTION } from "./settings";
 import { Target } from "./target";
@@ -20,6 +21,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     target,
     server,
     reports.register(),
+    registerPages(),
     vscode.commands.registerCommand("tritonlint.restart", () => server.restart()),
     vscode.commands.registerCommand("tritonlint.showLogs", () => log.show()),
     vscode.commands.registerCommand("tritonlint.selectGpu", () => server.pick()),

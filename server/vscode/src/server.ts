@@ -4,6 +4,7 @@ import { LanguageClient, LanguageClientOptions, RevealOutputChannelOn, Transport
 import { Program, find, neutralFolder } from "./interpreter";
 import { offer } from "./install";
 import { Reports } from "./report";
+import { withPages } from "./rule";
 import { SECTION, section } from "./settings";
 import { Gpu, Status, Target } from "./target";
 
@@ -102,6 +103,17 @@ export class Server implements vscode.Disposable {
       synchronize: { configurationSection: SECTION },
       markdown: { isTrusted: false, supportHtml: false },
       middleware: {
+        handleDiagnostics: (uri, diagnostics, next) => next(uri, withPages(diagnostics)),
+        provideDiagnostics: async (document, previous, token, next) => {
+          const report = await next(document, previous, token);
+          if (report && "items" in report) withPages(report.items);
+          return report;
+        },
+        provideWorkspaceDiagnostics: (previous, token, reporter, next) =>
+          next(previous, token, (chunk) => {
+            for (const report of chunk?.items ?? []) if ("items" in report) withPages(report.items);
+            reporter(chunk);
+          }),
         executeCommand: async (name, given, next) => {
           if (name === CHOOSE) return this.pick();
           if (name === REPORT) return this.report(given[0] ? vscode.Uri.parse(String(given[0])) : undefined);

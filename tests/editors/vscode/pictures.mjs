@@ -1,4 +1,5 @@
-// Takes the pictures of the documentation: squiggle with hints and lens, hover, quick fix, picker.
+// Takes the pictures of the documentation: squiggle with hints and lens, hover, quick fix, picker, and the
+// report that a click on the lens shows.
 import { createRequire } from "node:module";
 
 const { VSCODE, CHROMIUM, URL_, OUT } = process.env;
@@ -45,6 +46,12 @@ try {
   await page.locator(".statusbar-item", { hasText: "Triton" }).first().click();
   await page.waitForSelector(".quick-input-list .monaco-list-row");
   await picture("picker");
+  await page.keyboard.press("Escape");
+
+  await page.locator(".codelens-decoration a", { hasText: "configs" }).first().click();
+  await page.locator(".tab", { hasText: "Preview" }).waitFor();
+  await page.waitForTimeout(5000);
+  await picture("lens");
 } catch (error) {
   await page.screenshot({ path: `${OUT}/failed.png` });
   throw error;

@@ -1,47 +1,7 @@
-// Runs inside VS Code's extension host, with the packaged extension installed. Writes what it saw; the test that
-// started it knows what should be seen.
-const fs = require("node:fs");
-const path = require("node:path");
-const vscode = require("vscode");
+// The extension as users have it most of the time: one trusted folder, tritonlint installed.
+const { diagnostics, fs, has, open, page, path, replace, run, seen, shown, until, vscode, WORKSPACE } = require("./common.js");
 
-const { WORKSPACE, RESULT } = process.env;
-const seen = {};
-
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-const flat = (range) => [range.start.line, range.start.character, range.end.line, range.end.character];
-const diagnostics = (uri) => vscode.languages.getDiagnostics(uri).filter((one) => one.source === "tritonlint");
-const shown = (uri) =>
-  diagnostics(uri).map((one) => ({
-    code: typeof one.code === "object" ? one.code.value : one.code,
-    message: one.message,
-    severity: one.severity,
-    range: flat(one.range),
-    related: (one.relatedInformation ?? []).length,
-    link: typeof one.code === "object",
-  }));
-const has = (uri, code) => shown(uri).some((one) => one.code === code);
-
-async function until(what, condition) {
-  for (let waited = 0; waited < 60_000; waited += 100) {
-    if (await condition()) return;
-    await pause(100);
-  }
-  throw new Error(`waited in vain: ${what}`);
-}
-
-async function open(name) {
-  const uri = vscode.Uri.file(path.join(WORKSPACE, name));
-  const document = await vscode.workspace.openTextDocument(uri);
-  await vscode.window.showTextDocument(document);
-  return { uri, document };
-}
-
-function replace(document, text) {
-  const edit = new vscode.WorkspaceEdit();
-  const last = document.lineAt(document.lineCount - 1).range.end;
-  edit.replace(document.uri, new vscode.Range(new vscode.Position(0, 0), last), text);
-  return vscode.workspace.applyEdit(edit);
-}
+const tabs = () => vscode.window.tabGroups.all.flatMap((group) => group.tabs.map((tab) => tab.label));
 
 const steps = {
   async gemm() {
@@ -57,6 +17,10 @@ const steps = {
     seen.hints = hints.map((one) => (typeof one.label === "string" ? one.label : one.label.map((part) => part.value).join("")));
     const lenses = await vscode.commands.executeCommand("vscode.executeCodeLensProvider", uri);
     seen.lenses = lenses.map((one) => one.command?.title);
+    const lens = lenses.find((one) => one.command?.title.includes("configs"));
+    await vscode.commands.executeCommand(lens.command.command, ...lens.command.arguments);
+    seen.report = await until("the report", () => tabs().find((label) => label.includes("gemm.py.md")));
+    await vscode.commands.executeCommand("workbench.action.closeActiveEditor");
     const actions = await vscode.commands.executeCommand("vscode.executeCodeActionProvider", uri, finding.range);
     seen.actions = actions.map((one) => [one.title, one.isPreferred ?? false]);
   },
@@ -67,6 +31,89 @@ const steps = {
     seen.onH100 = shown(uri);
     await vscode.commands.executeCommand("tritonlint.setTarget");
     await until("the finding again", () => has(uri, "TL101"));
+  },
+  async targetByAction() {
+    const { uri } = await open("gemm.py");
+    await until("the finding", () => has(uri, "TL101"));
+    const finding = diagnostics(uri).find((one) => one.code?.value === "TL101");
+    const actions = await vscode.commands.executeCommand("vscode.executeCodeActionProvider", uri, finding.range);
+    const { command } = actions.find((one) => one.title === "Show on GPU h100");
+    await vscode.commands.executeCommand(command.command, ...command.arguments);
+    await until("no finding on h100", () => !has(uri, "TL101"));
+    await until("the status bar", async () => (await page({ see: ".statusbar-item", text: "h100" })).length);
+    await vscode.commands.executeCommand("tritonlint.setTarget");
+    await until("the finding again", () => has(uri, "TL101"));
+    seen.targetByAction = true;
+  },
+  async picker() {
+    const { uri } = await open("gemm.py");
+    const finding = diagnostics(uri).find((one) => one.code?.value === "TL101");
+    const asked = vscode.commands.executeCommand("tritonlint.selectGpu");
+    await until("the list", async () => (await page({ see: ".quick-input-list .monaco-list-row" })).length > 3);
+    seen.picker = await page({ see: ".quick-input-list .monaco-list-row" });
+    await page({ click: ".quick-input-list .monaco-list-row", text: "mine" });
+    await asked;
+    const inside = finding.range.start.translate(0, 2);
+    const limits = async () => {
+      const hovers = await vscode.commands.executeCommand("vscode.executeHoverProvider", uri, inside);
+      return hovers.flatMap((one) => one.contents.map((content) => content.value ?? String(content))).join();
+    };
+    await until("the limits of the user's own GPU", async () => (await limits()).includes("~~mine~~"));
+    await vscode.commands.executeCommand("tritonlint.setTarget");
+    await until("the finding again", async () => (await limits()).includes("~~rtx4090~~"));
+  },
+  async page() {
+    const { uri } = await open("gemm.py");
+    const finding = diagnostics(uri).find((one) => one.code?.value === "TL101");
+    const { path: command, query } = finding.code.target;
+    await vscode.commands.executeCommand(command, ...JSON.parse(query));
+    seen.page = await until("the page of the rule", () => tabs().find((label) => label.includes("TL101")));
+    await vscode.commands.executeCommand("workbench.action.closeActiveEditor");
+  },
+  async fixAll() {
+    const { uri, document } = await open("gemm.py");
+    const before = document.getText();
+    const whole = new vscode.Range(0, 0, document.lineCount, 0);
+    const kind = vscode.CodeActionKind.SourceFixAll.value;
+    const actions = await vscode.commands.executeCommand("vscode.executeCodeActionProvider", uri, whole, kind);
+    seen.fixAll = actions.map((one) => one.title);
+    const configuration = vscode.workspace.getConfiguration("editor", document);
+    await configuration.update("codeActionsOnSave", { "source.fixAll": "always" }, vscode.ConfigurationTarget.Global);
+    await replace(document, `${before}\n`);
+    await document.save();
+    await until("the finding fixed by saving", () => !has(uri, "TL101") && !document.getText().includes("num_stages=4"));
+    await configuration.update("codeActionsOnSave", undefined, vscode.ConfigurationTarget.Global);
+    await replace(document, before);
+    await document.save();
+    await until("the finding after undoing", () => has(uri, "TL101"));
+  },
+  async switches() {
+    const { uri, document } = await open("gemm.py");
+    const whole = new vscode.Range(0, 0, document.lineCount, 0);
+    const own = () => vscode.workspace.getConfiguration("tritonlint");
+    const count = async (command, ...rest) => (await vscode.commands.executeCommand(command, uri, ...rest)).length;
+    const shows = {
+      "codeLens.enable": () => count("vscode.executeCodeLensProvider"),
+      "inlayHints.enable": () => count("vscode.executeInlayHintProvider", whole),
+      enable: async () => diagnostics(uri).length,
+    };
+    for (const [name, shown] of Object.entries(shows)) {
+      await until(`${name} on`, async () => (await shown()) > 0);
+      await own().update(name, false, vscode.ConfigurationTarget.Global);
+      await until(`${name} off`, async () => (await shown()) === 0);
+      await own().update(name, undefined, vscode.ConfigurationTarget.Global);
+      await until(`${name} on again`, async () => (await shown()) > 0);
+    }
+    seen.switches = Object.keys(shows);
+  },
+  async walkthrough() {
+    await vscode.commands.executeCommand("workbench.action.openWalkthrough", "tritonlint.tritonlint#start");
+    const steps = ".getting-started-step, .step-title";
+    seen.walkthrough = await until("the walkthrough", async () => {
+      const found = await page({ see: steps });
+      return found.length >= 4 && found;
+    });
+    await vscode.commands.executeCommand("workbench.action.closeActiveEditor");
   },
   async fix() {
     const { uri, document } = await open("gemm.py");
@@ -120,17 +167,4 @@ const steps = {
   },
 };
 
-exports.run = async function () {
-  seen.version = vscode.version;
-  try {
-    for (const [name, step] of Object.entries(steps)) {
-      seen.step = name;
-      await step();
-    }
-    seen.step = "done";
-  } catch (error) {
-    seen.error = `${seen.step}: ${error?.stack ?? error}`;
-  }
-  fs.writeFileSync(`${RESULT}.part`, JSON.stringify(seen));
-  fs.renameSync(`${RESULT}.part`, RESULT);
-};
+exports.run = () => run(steps);
