@@ -60,7 +60,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def alone(
-    suite: str, home: Path, settings: dict[str, Any], trusted: bool = True, path: str = os.environ["PATH"]
+    suite: str, home: Path, settings: dict[str, Any], trusted: bool = True, more: dict[str, str] | None = None
 ) -> dict[str, Any]:
     """What a suite saw in a start of its own, in a folder with one kernel."""
     place = installed()
@@ -72,7 +72,7 @@ def alone(
     # What an untrusted folder would like to run.
     own = {"tritonlint.interpreter": "/bin/false", "tritonlint.path": "/bin/false"}
     (workspace / ".vscode" / "settings.json").write_text(json.dumps({} if trusted else own))
-    environment = {"WORKSPACE": str(workspace), "RESULT": str(result), "PATH": path}
+    environment = {"WORKSPACE": str(workspace), "RESULT": str(result), **(more or {})}
     with running(place, home, workspace, environment, settings, trusted) as address:
         found = run_suite(place, address, SUITES / suite, result)
     assert "error" not in found, found["error"]
@@ -93,9 +93,15 @@ def test_the_offer_to_install(tmp_path: Path) -> None:
     for name in ("python", "python3", "tritonlint"):
         program(programs / name, "exit 1")
     python, marker = tmp_path / "python", tmp_path / "installed"
-    program(python, NOT_INSTALLED.format(marker=marker, python=sys.executable))
+    modules = os.environ.get("PYTHONPATH", "")
+    program(python, NOT_INSTALLED.format(marker=marker, python=sys.executable, modules=modules))
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    seen = alone("install.js", tmp_path, {"tritonlint.interpreter": str(python)}, path=path)
+    more = {
+        "PATH": path,
+        "PYTHONPATH": "",
+        "VSCODE_CLI": "1",
+    }  # else VS Code asks the user's shell for a PATH
+    seen = alone("install.js", tmp_path, {"tritonlint.interpreter": str(python)}, more=more)
     assert seen["installed"] and "Don't Ask Again" in seen["offer"][0]
     assert marker.read_text().split() == ["-m", "pip", "install", "--upgrade", "tritonlint"]
 
@@ -108,6 +114,7 @@ def program(path: Path, text: str) -> None:
 NOT_INSTALLED = """\
 if [ "$2" = pip ]; then echo "$@" > "{marker}"; exit 0; fi
 [ -e "{marker}" ] || exit 1
+export PYTHONPATH="{modules}"
 exec "{python}" "$@"
 """
 

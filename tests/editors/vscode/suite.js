@@ -17,12 +17,25 @@ const steps = {
     seen.hints = hints.map((one) => (typeof one.label === "string" ? one.label : one.label.map((part) => part.value).join("")));
     const lenses = await vscode.commands.executeCommand("vscode.executeCodeLensProvider", uri);
     seen.lenses = lenses.map((one) => one.command?.title);
-    const lens = lenses.find((one) => one.command?.title.includes("configs"));
-    await vscode.commands.executeCommand(lens.command.command, ...lens.command.arguments);
-    seen.report = await until("the report", () => tabs().find((label) => label.includes("gemm.py.md")));
-    await vscode.commands.executeCommand("workbench.action.closeActiveEditor");
     const actions = await vscode.commands.executeCommand("vscode.executeCodeActionProvider", uri, finding.range);
     seen.actions = actions.map((one) => [one.title, one.isPreferred ?? false]);
+  },
+  async fixAll() {
+    const { uri, document } = await open("gemm.py");
+    const before = document.getText();
+    const whole = new vscode.Range(0, 0, document.lineCount, 0);
+    const kind = vscode.CodeActionKind.SourceFixAll.value;
+    const actions = await vscode.commands.executeCommand("vscode.executeCodeActionProvider", uri, whole, kind);
+    seen.fixAll = actions.map((one) => one.title);
+    const configuration = vscode.workspace.getConfiguration("editor", document);
+    await configuration.update("codeActionsOnSave", { "source.fixAll": "always" }, vscode.ConfigurationTarget.Global);
+    await replace(document, `${before}\n`);
+    await document.save();
+    await until("the finding fixed by saving", () => !has(uri, "TL101") && !document.getText().includes("num_stages=4"));
+    await configuration.update("codeActionsOnSave", undefined, vscode.ConfigurationTarget.Global);
+    await replace(document, before);
+    await document.save();
+    await until("the finding after undoing", () => has(uri, "TL101"));
   },
   async target() {
     const { uri } = await open("gemm.py");
@@ -64,28 +77,16 @@ const steps = {
   },
   async page() {
     const { uri } = await open("gemm.py");
+    const lenses = await vscode.commands.executeCommand("vscode.executeCodeLensProvider", uri);
+    const lens = lenses.find((one) => one.command?.title.includes("configs"));
+    await vscode.commands.executeCommand(lens.command.command, ...lens.command.arguments);
+    seen.report = await until("the report", () => tabs().find((label) => label.includes("gemm.py.md")));
+    await vscode.commands.executeCommand("workbench.action.closeActiveEditor");
     const finding = diagnostics(uri).find((one) => one.code?.value === "TL101");
     const { path: command, query } = finding.code.target;
     await vscode.commands.executeCommand(command, ...JSON.parse(query));
     seen.page = await until("the page of the rule", () => tabs().find((label) => label.includes("TL101")));
     await vscode.commands.executeCommand("workbench.action.closeActiveEditor");
-  },
-  async fixAll() {
-    const { uri, document } = await open("gemm.py");
-    const before = document.getText();
-    const whole = new vscode.Range(0, 0, document.lineCount, 0);
-    const kind = vscode.CodeActionKind.SourceFixAll.value;
-    const actions = await vscode.commands.executeCommand("vscode.executeCodeActionProvider", uri, whole, kind);
-    seen.fixAll = actions.map((one) => one.title);
-    const configuration = vscode.workspace.getConfiguration("editor", document);
-    await configuration.update("codeActionsOnSave", { "source.fixAll": "always" }, vscode.ConfigurationTarget.Global);
-    await replace(document, `${before}\n`);
-    await document.save();
-    await until("the finding fixed by saving", () => !has(uri, "TL101") && !document.getText().includes("num_stages=4"));
-    await configuration.update("codeActionsOnSave", undefined, vscode.ConfigurationTarget.Global);
-    await replace(document, before);
-    await document.save();
-    await until("the finding after undoing", () => has(uri, "TL101"));
   },
   async switches() {
     const { uri, document } = await open("gemm.py");
