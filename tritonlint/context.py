@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tritonlint.compiler.target import Target
+from tritonlint.disk import Stamp, stamp
 from tritonlint.finding import Severity
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.launch_model import OPTION_NAMES, Launch, Model, known_options
@@ -26,7 +27,7 @@ from tritonlint.source.further_reading import read_further
 from tritonlint.source.hooks import hooks_from
 from tritonlint.source.module import Module
 from tritonlint.source.problem import Problem
-from tritonlint.source.project import Project, Stamp, stamp
+from tritonlint.source.project import Project
 from tritonlint.source.reading import Reading, read_plans
 from tritonlint.source.shared_platform import SharedPlatform
 from tritonlint.source.sites import Candidate, KernelSource, LaunchPlan

@@ -56,3 +56,17 @@ def read_regular(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> bytes:
         return b"".join(parts)
     finally:
         os.close(descriptor)
+
+
+Stamp = (
+    tuple[int, int] | None
+)  # (time of the last change in ns, size in bytes); None where there is no such file
+
+
+def stamp(path: str) -> Stamp:
+    """When a file was changed last, and its size; None where there is no regular file of that name."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return (status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 from tritonlint.assumption_checks import assumption_problems
 from tritonlint.context import FileWork, PlanContext, PlanKey, plan_key
+from tritonlint.disk import Stamp, stamp
 from tritonlint.finding import CERTAINTIES, Certainty, Finding
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.launch_model import Model
@@ -45,7 +46,7 @@ from tritonlint.source.kernels import Kernel
 from tritonlint.source.module import Module, first_code_line
 from tritonlint.source.pieces import NotInPiecesError, Piece, Pieces, pieces_of, syntax_problem
 from tritonlint.source.problem import Problem
-from tritonlint.source.project import Project, Stamp, stamp
+from tritonlint.source.project import Project
 from tritonlint.source.reach import Facts, Group, Reach, Told, facts_of
 from tritonlint.source.shared_platform import SharedPlatform
 from tritonlint.source.sites import KernelSource, LaunchPlan

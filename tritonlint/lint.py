@@ -21,11 +21,11 @@ from tritonlint.settings import Settings
 
 if TYPE_CHECKING:
     from tritonlint.context import FileWork, PlanContext
+    from tritonlint.disk import Stamp
     from tritonlint.registry import Registry
     from tritonlint.rule import Rule, SuppressionUse
     from tritonlint.source.comments import Suppression
     from tritonlint.source.problem import Problem
-    from tritonlint.source.project import Stamp
     from tritonlint.suppressions import Suppressed
     from tritonlint.targets import Targets
     from tritonlint.trace_store import TraceStore

@@ -145,7 +145,7 @@ def lint_paths(
         kernels=sum(result.stats.kernels for result in done),
         launches=sum(result.stats.launches for result in done),
         configs=sum(result.stats.configs for result in done),
-        gpus=tuple(dict.fromkeys(gpu.name for targets in chosen.values() for gpu in targets.gpus)),
+        gpus=tuple(dict.fromkeys(name for targets in chosen.values() for name in targets.names)),
         triton=tuple(dict.fromkeys(targets.triton_name for targets in chosen.values())),
         targets=tuple(dict.fromkeys(targets.described() for targets in chosen.values())),
         sources={result.path: result.source for result in done if result.findings},

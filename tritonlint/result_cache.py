@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tritonlint import __version__
+from tritonlint.disk import Stamp, stamp
 from tritonlint.lint import FileResult
-from tritonlint.source.project import Stamp, stamp
 
 if TYPE_CHECKING:
     from tritonlint.settings import Settings
@@ -68,6 +68,8 @@ class ResultCache:
         self._used: list[str] = []
         self._new: list[tuple[str, bytes, bytes, int]] = []
         self._code: bytes | None = None
+        # What keys of the same settings and targets begin with; these are kept, since their ids are the key.
+        self._shared: dict[Any, tuple[Any, Settings, Targets]] = {}
         if folder is not None:
             self._open(folder)
 
@@ -106,25 +108,24 @@ class ResultCache:
     def key(
         self, path: str, data: bytes, settings: Settings, targets: Targets, certainty: str, least: str
     ) -> str:
-        """The name of a result: a digest of all that it depends on but the other files."""
-        if self._code is None:
-            self._code = code_digest()
-        digest = hashlib.sha256(self._code)
-        gpus = {**targets.own, **{gpu.name: gpu for gpu in targets.gpus}}
-        parts = (
-            path,
-            os.path.abspath(path),
-            repr(settings),
-            targets.described(),
-            *(gpus[name].model_dump_json() for name in sorted(gpus)),
-            certainty,
-            least,
-        )
-        for part in parts:
+        """The name of a result: a digest of all that it depends on but the other files. What GPUs have is in the code, or
+        in the settings."""
+        shared = (id(settings), id(targets), certainty, least)
+        if shared not in self._shared:
+            if self._code is None:
+                self._code = code_digest()
+            digest = hashlib.sha256(self._code)
+            for part in (repr(settings), targets.described(), certainty, least):
+                digest.update(part.encode("utf-8", "surrogatepass"))
+                digest.update(b"\0")
+            self._shared[shared] = (digest, settings, targets)
+        digest = self._shared[shared][0].copy()
+        for part in (path, os.path.abspath(path)):
             digest.update(part.encode("utf-8", "surrogatepass"))
             digest.update(b"\0")
         digest.update(data)
-        return digest.hexdigest()
+        name: str = digest.hexdigest()
+        return name
 
     def get(self, key: str) -> FileResult | None:
         """The result kept under a key, if every other file it rests on is as it was. Without its `source`."""

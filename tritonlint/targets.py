@@ -24,13 +24,18 @@ _UNCHOSEN = "default"
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """The GPUs in the order asked for, the release, and the words for the summary."""
+    """The names of the GPUs in the order asked for, the release, and the words for the summary. What the GPUs have is
+    read when it is asked for: a run that finds all its results in the cache needs none of it."""
 
-    gpus: tuple[GpuProfile, ...]
+    names: tuple[str, ...]
     triton: tuple[int, int]
     gpus_why: str
     triton_why: str
     own: Mapping[str, GpuProfile]
+
+    @property
+    def gpus(self) -> tuple[GpuProfile, ...]:
+        return tuple(self.own.get(name) or named_gpu(name) for name in self.names)
 
     @property
     def chosen(self) -> bool:
@@ -43,7 +48,7 @@ class Targets:
 
     def described(self) -> str:
         """ "a100, h100, rtx4090 (default), Triton 3.9 (installed)"."""
-        names = ", ".join(gpu.name for gpu in self.gpus)
+        names = ", ".join(self.names)
         why = self.triton_why + _judged_as(self.triton)
         return f"{names} ({self.gpus_why}), Triton {self.triton_name} ({why})"
 
@@ -61,12 +66,18 @@ def choose(
     own = own_profiles(settings)
     root = settings.root or project_root(folder)
     names, gpus_why = _gpu_names(settings, gpus)
-    profiles: dict[str, GpuProfile] = {}
-    for name in names:
-        profile = named_gpu(name, own, settings.origins.get("gpus", "") if not gpus else "")
-        profiles.setdefault(profile.name, profile)
+    origin = settings.origins.get("gpus", "") if not gpus else ""
+    found = tuple(dict.fromkeys(_canonical(name, own, origin) for name in names))
     release, triton_why = _release(settings, root, triton)
-    return Targets(tuple(profiles.values()), release, gpus_why, triton_why, own)
+    return Targets(found, release, gpus_why, triton_why, own)
+
+
+def _canonical(name: str, own: Mapping[str, GpuProfile], origin: str) -> str:
+    """The name of the profile that a spelling means. Raises SettingsError."""
+    from tritonlint.gpu.names import resolve
+
+    known = None if own else resolve(name)
+    return known if known is not None else named_gpu(name, own, origin).name
 
 
 def own_profiles(settings: Settings) -> dict[str, GpuProfile]:

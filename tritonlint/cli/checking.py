@@ -127,7 +127,7 @@ def _lint_stdin(options: Options, resolver: Resolver, data: bytes) -> Report:
         kernels=result.stats.kernels,
         launches=result.stats.launches,
         configs=result.stats.configs,
-        gpus=tuple(gpu.name for gpu in targets.gpus),
+        gpus=targets.names,
         triton=(targets.triton_name,),
         targets=(targets.described(),),
         sources={name: result.source or data.decode("utf-8", "surrogateescape")},

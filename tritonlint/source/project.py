@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import sys
 from functools import lru_cache
 from pathlib import Path
 
+from tritonlint.disk import Stamp, stamp
 from tritonlint.source.module import Module, parse_file
 from tritonlint.source.text import load
 
@@ -29,20 +28,6 @@ _NEVER_READ = frozenset(
 ) | frozenset(sys.stdlib_module_names)
 _MAX_IMPORT_BYTES = 2 * 1024 * 1024
 _MAX_LEVELS = 10  # folders upwards that are searched
-
-
-Stamp = (
-    tuple[int, int] | None
-)  # (time of the last change in ns, size in bytes); None where there is no such file
-
-
-def stamp(path: str) -> Stamp:
-    """When a file was changed last, and its size; None where there is no regular file of that name."""
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return (status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
 
 
 class Project:
