@@ -26,11 +26,10 @@ def too_large(size: int, limit: int) -> str:
 
 
 class TooLargeError(OSError):
-    """The file has more bytes than are read; `size` as far as they were counted."""
+    """The file has more bytes than are read."""
 
     def __init__(self, path: str, size: int, limit: int) -> None:
         super().__init__(errno.EFBIG, too_large(size, limit), path)
-        self.size = size
 
 
 def read_regular(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> bytes:
