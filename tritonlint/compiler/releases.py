@@ -340,6 +340,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "carried_share_cluster": False,
     }),
     (3, 5, {
+        "folds_into_tmem_stores": True,
         "barriers_have_cta_dimension": True,
         "axis_remainder_needs_constant": True,
         "coalesces_descriptors": True,
@@ -367,7 +368,6 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "specialized_stages_of_launch": True,
         "scaled_mma_v2": True,
         "scaled_tcgen05": True,
-        "folds_into_tmem_stores": True,
         "amd_splits_f32": True,
         "axis_constants_fill_shape": True,
         "axis_joins_by_contiguity": True,
