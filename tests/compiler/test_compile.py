@@ -226,3 +226,18 @@ def test_an_unrolled_loop_without_end_is_answered() -> None:
     found = compiled(traced, Options(), Target("sm_90"), (3, 9))
     assert not found.shared_exact and found.shared_lower_bound == 0
     assert any("too many" in reason for reason in found.reasons)
+
+
+def test_a_kernel_that_wants_too_many_columns_is_a_trap() -> None:
+    """Nothing of it is lowered, so nothing spills; one that takes all columns is a kernel like others."""
+    over, within = (row for row in MECHANISMS if row["kernel"] == "three_products" and row["v"] == "3.9.0")
+    found = answer(over)
+    assert (found.tensor_memory_columns, found.registers, found.registers_high, found.spills) == (
+        784,
+        4,
+        4,
+        "no",
+    )
+    real = answer(within)
+    assert real.tensor_memory_columns == 512
+    assert real.registers is not None and real.registers > 100

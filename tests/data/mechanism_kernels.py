@@ -604,3 +604,22 @@ def dequantised_twice(q_ptr, kv_ptr, s_ptr, i_ptr, o_ptr, n, BM: tl.constexpr, B
         p = tl.exp(p - tl.max(p, axis=1)[:, None])
         acc = tl.dot(p.to(tl.bfloat16), kv, acc=acc)
     tl.store(o_ptr + rows[:, None] * D + d[None, :], acc)
+
+
+@triton.jit
+def three_products(a_ptr, b_ptr, c_ptr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Accumulators of more columns of tensor memory than there are: the kernel becomes a trap."""
+    rows, columns, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    first = tl.zeros((BM, BN), dtype=tl.float32)
+    second = tl.zeros((BM, BN), dtype=tl.float32)
+    third = tl.zeros((BM, BN), dtype=tl.float32)
+    for start in range(0, 1024, BK):
+        a = tl.load(a_ptr + rows[:, None] * 1024 + start + k[None, :])
+        b = tl.load(b_ptr + (start + k)[:, None] * 1024 + columns[None, :])
+        first = tl.dot(a, b, first)
+        second = tl.dot(a, b + 1, second)
+        third = tl.dot(a + 1, b, third)
+    places = c_ptr + rows[:, None] * 1024 + columns[None, :]
+    tl.store(places, first)
+    tl.store(places + 4096, second)
+    tl.store(places + 8192, third)

@@ -40,7 +40,7 @@ from tritonlint.compiler.releases import release as release_row
 from tritonlint.compiler.scratch_of import scratch_by_op
 from tritonlint.compiler.spilled_words import spilled_words
 from tritonlint.compiler.target import Target
-from tritonlint.compiler.tensor_memory import tensor_memory_columns
+from tritonlint.compiler.tensor_memory import MAX_COLUMNS, tensor_memory_columns
 from tritonlint.compiler.warp_specialize import added_warps, specialized_loops, split_loops
 from tritonlint.kernel import ir
 
@@ -48,6 +48,7 @@ _KEPT = 96
 # A compile is gone through in seconds up to here; what is larger is an unrolled loop that ran into the tracer's budget.
 _MOST_OPERATIONS = 12_000
 _MOST_STAGES = 32  # of a pipeline; each is code of its own
+_TRAP_REGISTERS = 4  # of a kernel that wants more tensor memory than there is: nothing of it is lowered
 _TMEM_POINTER_BYTES = 4  # tcgen05.alloc writes the address of the columns to shared memory
 
 
@@ -150,6 +151,9 @@ def _finish(trace: ir.Trace, options: Options, target: Target, release: Release)
     if stages < options.num_stages:
         why = f"num_stages={options.num_stages}: no more than {_MOST_STAGES} stages are gone through"
         answer = replace(answer, shared_exact=False, reasons=(*answer.reasons, why))
+    if answer.tensor_memory_columns > MAX_COLUMNS:
+        trap = _TRAP_REGISTERS
+        return replace(answer, registers=trap, registers_low=trap, registers_high=trap)
     return replace(
         answer,
         registers=estimate.registers,

@@ -21,7 +21,8 @@ from tritonlint.kernel.ir import bits_of
 _ROUNDS = 32
 _ROWS = 2  # tensor memory is given out in halves of 64 rows
 _COLUMN_ALIGNMENT = 4
-_SIZES = (0, 32, 64, 128, 256, 512)
+MAX_COLUMNS = 512
+_SIZES = (0, 32, 64, 128, 256, MAX_COLUMNS)
 _BOOL = ir.Type("i1")
 
 
