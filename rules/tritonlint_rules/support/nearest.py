@@ -27,6 +27,7 @@ _TILE = re.compile(r"BLOCK|TILE|CHUNK|^B[A-Z]{1,2}$|^[XYZR]BLOCK$|^T[MNK]$", re.
 _DATA = re.compile(r"DIM|HEAD|HIDDEN|MODEL|GROUP|NUM_|COUNT|DTYPE|STRIDE|EVEN|SPLIT", re.IGNORECASE)
 _REDUCTION = re.compile(r"(^|_|BLOCK|TILE|CHUNK|SIZE|^B|^T)K$|^RBLOCK$", re.IGNORECASE)
 _MAX_TRIES = 24
+_MANY_STAGES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,7 @@ def _steps(entry: Entry) -> Iterator[tuple[Kind, dict[str, Any]]]:
     candidate = entry.of.candidate
     stages = known_int(candidate.num_stages)
     lowest = 1 if entry.gpu.vendor == "nvidia" else 2
-    for fewer in range((stages or 1) - 1, lowest - 1, -1):
-        yield "num_stages", {"num_stages": fewer}
+    yield from (("num_stages", {"num_stages": fewer}) for fewer in _fewer_stages(stages or 1, lowest))
     tiles = {
         name: size
         for name, knowledge in candidate.constants.items()
@@ -94,6 +94,14 @@ def _steps(entry: Entry) -> Iterator[tuple[Kind, dict[str, Any]]]:
     for name, size in others:
         yield from (("tile", {name: smaller}) for smaller in _halves(size))
     yield from (("num_warps", {"num_warps": warps}) for warps in _more_warps(entry))
+
+
+def _fewer_stages(stages: int, lowest: int) -> Iterator[int]:
+    """One less at a time, halves where there are more than anybody's pipeline has: the tries are limited."""
+    fewer = stages - 1
+    while fewer >= lowest:
+        yield fewer
+        fewer = fewer // 2 if fewer > _MANY_STAGES else fewer - 1
 
 
 def _more_warps(entry: Entry) -> Iterator[int]:
