@@ -623,3 +623,24 @@ def three_products(a_ptr, b_ptr, c_ptr, BM: tl.constexpr, BN: tl.constexpr, BK: 
     tl.store(places, first)
     tl.store(places + 4096, second)
     tl.store(places + 8192, third)
+
+
+@triton.jit
+def masked_by_wide_rows(q_ptr, m_ptr, o_ptr, BM: tl.constexpr, D: tl.constexpr):
+    """Narrow rows meet the sums of wide ones: of two blocked encodings the first stays, copies and all."""
+    rows = tl.arange(0, BM)
+    d = tl.arange(0, D)
+    q = tl.load(q_ptr + rows[:, None] * D + d[None, :]).to(tl.float32)
+    mask = tl.load(m_ptr + rows[:, None] * BM + rows[None, :]).to(tl.float32)
+    q = q * tl.sum(mask, axis=1)[:, None]
+    tl.store(o_ptr + rows[:, None] * BM + rows[None, :], tl.dot(q, tl.trans(q)) * mask)
+
+
+@triton.jit
+def scaled_columns(x_ptr, o_ptr, ROWS: tl.constexpr, SIZE: tl.constexpr):
+    """As scaled_rows, but the copies of the scale lie in the warps, and each thread of a warp has its own."""
+    i = tl.arange(0, ROWS * SIZE)
+    x = tl.load(x_ptr + i)
+    scale = tl.exp2(tl.max(tl.abs(tl.reshape(x, [ROWS, SIZE])), axis=0))
+    scaled = tl.reshape(x, [ROWS, SIZE]) / tl.reshape(scale, [1, SIZE])
+    tl.store(o_ptr + i, tl.reshape(scaled.to(tl.float16), [ROWS * SIZE]))

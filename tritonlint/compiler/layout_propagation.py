@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tritonlint.compiler.encodings import AmdMfma, AmdWmma, Blocked, Distributed, NvidiaMma, Slice
+from tritonlint.compiler.encodings import AmdMfma, AmdWmma, Blocked, Distributed, Linear, NvidiaMma
 from tritonlint.compiler.graph import GBlock, GOp, Graph, GValue
 from tritonlint.compiler.inference import (
     can_use_result_encoding,
@@ -161,8 +161,7 @@ class _Propagation:
         for encoding in encodings:
             if isinstance(encoding, preferred):
                 return encoding
-        # Compiles of 3.9 keep the first one where slices are among them (a sum of rows of a product, say).
-        if self.release.propagation_saves_registers and not any(isinstance(one, Slice) for one in encodings):
+        if self.release.propagation_avoids_copies and isinstance(first, Linear):
             return min(encodings, key=lambda one: elements_per_thread(one, value.shape))
         return first
 

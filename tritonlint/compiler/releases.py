@@ -126,8 +126,8 @@ class Release:
     bf16_splits: bool = False  # input precisions bf16x3 and bf16x6
     reordering_reshapes_are_anchors: bool = True  # a reshape that may reorder keeps its encoding
     efficient_reshapes_block: bool = False  # encodings do not spread through reshapes that are tuned
-    propagation_saves_registers: bool = (
-        False  # where several encodings meet, the one with the fewest elements in a thread wins
+    propagation_avoids_copies: bool = (
+        False  # where encodings meet, a linear first one loses to that with the fewest elements in a thread
     )
     hoisting_takes_existing: bool = False  # a conversion to an operand is replaced by one that exists
     coalesces_descriptors: bool = False  # descriptor loads and stores get wide rows too
@@ -430,7 +430,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "late_use_needs_buffer": False,
         "cluster_layouts_first": True,
         "hoisting_takes_existing": True,
-        "propagation_saves_registers": True,
+        "propagation_avoids_copies": True,
         "reordering_reshapes_are_anchors": False,
         "allocs_stay_behind_writes": True,
         "atomic_shuffles": True,
