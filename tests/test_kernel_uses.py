@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.samples import ADD, GEMM, HEAD, kernel
-from tritonlint.kernel_uses import Uses, uses_of
+from tritonlint.kernel_uses import Uses, kernel_uses, uses_of
 
 
 def uses(body: str, parameters: str = "x, y, n, BLOCK: tl.constexpr", more: str = "") -> Uses:
@@ -133,3 +135,25 @@ def test_a_scaled_product_shows_that_its_operands_are_quantised() -> None:
         "acc * (1.0 / tl.sum(acc, 1)[:, None])",
     ):
         assert uses(DOT.format(sum="tl.float32", stored=stored), parameters).quantised == set(), stored
+
+
+HELPED = (
+    f"{HEAD}@triton.jit\ndef read(p, i):\n    return tl.load(p + i)\n\n\n"
+    "@triton.jit\ndef k(x, y, n):\n"
+    "    offs = tl.arange(0, 64)\n    read(x, offs)\n    read(x, offs)\n    read(y, offs * n)\n"
+)
+
+
+def test_what_a_helper_does_is_done_for_each_of_its_arguments() -> None:
+    found = uses_of(kernel(HELPED, "k"))
+    assert set(found.pointers) == {"x", "y"}
+    assert found.strides == {"y": {"n"}} and found.unit_stride == {"x"}
+
+
+def test_uses_are_kept_for_another_reading_until_a_helper_is_another_one() -> None:
+    first = kernel(HELPED, "k")
+    other = kernel(HELPED.replace("tl.load(p + i)", "p * i"), "k")
+    kept = kernel_uses(first)
+    assert kernel_uses(replace(first)) is kept
+    assert not kernel_uses(replace(first, scope=other.scope)).pointers
+    assert set(kernel_uses(first).pointers) == {"x", "y"}

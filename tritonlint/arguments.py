@@ -11,10 +11,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
-from tritonlint.kernel_uses import Uses, uses_of
-from tritonlint.source.sites import KernelSource, LaunchSite, Scope
+from tritonlint.kernel_uses import Uses, kernel_uses
+from tritonlint.source.sites import KernelSource, LaunchSite
 from tritonlint.source.values import Knowledge, Known
 
 if TYPE_CHECKING:
@@ -37,17 +36,6 @@ class Arguments:
     constants: Mapping[str, object]
     assumptions: tuple[str, ...]
     values: Mapping[str, int]  # run-time integers that are known
-
-
-_uses: WeakKeyDictionary[Scope, Uses] = WeakKeyDictionary()  # tuned files share a kernel's scope
-
-
-def kernel_uses(kernel: KernelSource) -> Uses:
-    """Kept for as long as the scope of the kernel is, of which every kernel has its own."""
-    found = _uses.get(kernel.scope)
-    if found is None:
-        found = _uses[kernel.scope] = uses_of(kernel)
-    return found
 
 
 def arguments_of(

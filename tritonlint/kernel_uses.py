@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from tritonlint.source.sites import KernelSource
 
@@ -60,12 +61,88 @@ class Uses:
     whole: set[str] = field(default_factory=set)  # operands of a dot that sums in int32: eight-bit integers
 
 
-def uses_of(kernel: KernelSource) -> Uses:
+_Parameters = tuple[tuple[str, bool], ...]  # names, and whether they are constexpr
+
+
+@dataclass(frozen=True, slots=True)
+class _Helper:
+    """What a name was found to be: another kernel, by its tree and its parameters; no tree where it is none. Trees are
+    not held on to, so that those of kernels that call each other can go."""
+
+    node: ReferenceType[ast.FunctionDef] | None
+    parameters: _Parameters
+
+    @classmethod
+    def of(cls, found: object) -> _Helper:
+        if not isinstance(found, KernelSource):
+            return cls(None, ())
+        return cls(ref(found.node), _parameters(found))
+
+
+@dataclass(slots=True)
+class _Asked:
+    """The names that were looked up, in order: in which kernel (0 is the one that is read, then come those that were
+    found), the name, and what it was."""
+
+    names: dict[tuple[int, str], _Helper] = field(default_factory=dict)
+    kernels: list[KernelSource] = field(default_factory=list)
+
+    def lookup(self, number: int, name: str) -> tuple[KernelSource | None, int]:
+        """The kernel that a name stands for, and its number."""
+        found = self.kernels[number].scope.lookup(name)
+        self.names.setdefault((number, name), _Helper.of(found))
+        if not isinstance(found, KernelSource):
+            return None, 0
+        if found not in self.kernels:
+            self.kernels.append(found)
+        return found, self.kernels.index(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    parameters: _Parameters
+    names: dict[tuple[int, str], _Helper]
+    uses: Uses
+
+    def holds(self, kernel: KernelSource) -> bool:
+        """Whether asking again gives the same answers."""
+        if self.parameters != _parameters(kernel):
+            return False
+        asked = _Asked(kernels=[kernel])
+        for (number, name), was in self.names.items():
+            if number >= len(asked.kernels):
+                return False
+            asked.lookup(number, name)
+            if asked.names[number, name] != was:
+                return False
+        return True
+
+
+def _parameters(kernel: KernelSource) -> _Parameters:
+    return tuple((parameter.name, parameter.constexpr) for parameter in kernel.parameters)
+
+
+_kept: WeakKeyDictionary[ast.FunctionDef, _Kept] = WeakKeyDictionary()
+
+
+def kernel_uses(kernel: KernelSource) -> Uses:
+    """Kept for as long as the tree of the kernel is, and good for each reading of a file in which its names stand for the
+    same helpers: so a keystroke elsewhere, another GPU and another tuned file cost nothing."""
+    kept = _kept.get(kernel.node)
+    if kept is None or not kept.holds(kernel):
+        asked = _Asked(kernels=[kernel])
+        kept = _kept[kernel.node] = _Kept(_parameters(kernel), asked.names, uses_of(kernel, asked))
+    return kept.uses
+
+
+def uses_of(kernel: KernelSource, asked: _Asked | None = None) -> Uses:
     """Never raises; a kernel that is too odd gives few uses."""
     uses = Uses()
-    names = [parameter.name for parameter in kernel.parameters]
+    names = {
+        parameter.name: (Term(frozenset((parameter.name,)), single=True),) for parameter in kernel.parameters
+    }
     try:
-        reader = _Reader(kernel, uses, {name: (Term(frozenset((name,)), single=True),) for name in names}, 0)
+        reader = _Reader(kernel, uses, names, 0, asked or _Asked(kernels=[kernel]), {})
         reader.body(kernel.node.body)
         reader.settle()
     except RecursionError:
@@ -77,14 +154,23 @@ def uses_of(kernel: KernelSource) -> Uses:
 
 
 _Value = tuple[Term, ...]
+_Call = tuple[KernelSource, int, tuple[tuple[str, _Value], ...]]  # how deep, with which arguments
 
 
 class _Reader:
-    def __init__(self, kernel: KernelSource, uses: Uses, names: dict[str, _Value], depth: int) -> None:
-        self.kernel = kernel
+    """`helped` has the addresses in helper functions, by what these were called with: the same call adds no uses that
+    the first one has not added."""
+
+    def __init__(
+        self, kernel: KernelSource, uses: Uses, names: dict[str, _Value], depth: int, asked: _Asked,
+        helped: dict[_Call, list[_Value]], number: int = 0,
+    ) -> None:  # fmt: skip
+        self.number = number  # of the kernel in `asked`
         self.uses = uses
         self.names = names
         self.depth = depth
+        self.asked = asked
+        self.helped = helped
         self.tiles = frozenset(parameter.name for parameter in kernel.parameters if parameter.constexpr)
         self.addresses: list[_Value] = []
 
@@ -290,15 +376,20 @@ class _Reader:
     ) -> _Value:
         """A call of another jit function: what it does with its parameters it does with ours."""
         everything = tuple(term for one in (*arguments, *keywords.values()) for term in one)
-        callee = self.kernel.scope.lookup(name) if isinstance(node.func, ast.Name) else None
-        if isinstance(callee, KernelSource) and self.depth < MAX_DEPTH:
+        callee, number = (
+            self.asked.lookup(self.number, name) if isinstance(node.func, ast.Name) else (None, 0)
+        )
+        if callee is not None and self.depth < MAX_DEPTH:
             bound: dict[str, _Value] = {parameter.name: (Term(),) for parameter in callee.parameters}
             for parameter, argument in zip(callee.parameters, arguments, strict=False):
                 bound[parameter.name] = argument
             bound.update({key: value for key, value in keywords.items() if key in bound})
-            inner = _Reader(callee, self.uses, bound, self.depth + 1)
-            inner.body(callee.node.body)
-            self.addresses += inner.addresses
+            call = (callee, self.depth, tuple(bound.items()))
+            if call not in self.helped:
+                inner = _Reader(callee, self.uses, bound, self.depth + 1, self.asked, self.helped, number)
+                inner.body(callee.node.body)
+                self.helped[call] = inner.addresses
+            self.addresses += self.helped[call]
         return (self.product(everything),)
 
     # --- conclusions

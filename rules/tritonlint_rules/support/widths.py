@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tritonlint.arguments import kernel_uses
+from tritonlint.kernel_uses import kernel_uses
 from tritonlint.rule import Context
 from tritonlint_rules.support.survey import Entry, Resource, overruns
 
