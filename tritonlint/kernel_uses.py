@@ -138,7 +138,7 @@ def kernel_uses(kernel: KernelSource) -> Uses:
 def uses_of(kernel: KernelSource, asked: _Asked | None = None) -> Uses:
     """Never raises; a kernel that is too odd gives few uses."""
     uses = Uses()
-    names = {
+    names: dict[str, _Value] = {
         parameter.name: (Term(frozenset((parameter.name,)), single=True),) for parameter in kernel.parameters
     }
     try:

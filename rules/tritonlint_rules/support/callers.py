@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,15 +17,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _EXPANSIONS = 64
 
 
-@lru_cache(maxsize=8)
-def _tree(source: str) -> ast.Module | None:
-    try:
-        return tree_of(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Index:
     """What is looked for again and again, found in one walk."""
 
@@ -32,22 +25,44 @@ class _Index:
     calls: Mapping[tuple[int, int], ast.Call]  # the longest call that starts at a (line, column from 1)
 
 
-@lru_cache(maxsize=8)
-def _lines(source: str) -> Lines:
-    return Lines(split_lines(source))
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A text, and what was looked for in it; `indexes` by the numbers of statements at its top."""
+
+    tree: ast.Module | None
+    lines: Lines
+    indexes: dict[tuple[int, ...], _Index]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(
+    maxsize=4
+)  # while a file is edited each plan has a text of its own, which the rules ask about in turn
+def _read(source: str) -> _Read:
+    tree: ast.Module | None = None
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = tree_of(source)
+    return _Read(tree, Lines(split_lines(source)), {})
+
+
 def _index(source: str, line: int) -> _Index:
     """Of the statements at the top of the file that a line is part of."""
-    tree = _tree(source)
-    lines = _lines(source)
+    read = _read(source)
+    body = read.tree.body if read.tree is not None else []
+    chosen = tuple(number for number, statement in enumerate(body) if _holds(statement, line))
+    if chosen not in read.indexes:
+        read.indexes[chosen] = _index_of([body[number] for number in chosen], read.lines)
+    return read.indexes[chosen]
+
+
+def _holds(statement: ast.stmt, line: int) -> bool:
+    first: int = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", ()))])
+    return first <= line <= (statement.end_lineno or statement.lineno)
+
+
+def _index_of(statements: Iterable[ast.stmt], lines: Lines) -> _Index:
     functions: list[_Function] = []
     calls: dict[tuple[int, int], ast.Call] = {}
-    for statement in tree.body if tree is not None else ():
-        first = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", ()))])
-        if not first <= line <= (statement.end_lineno or statement.lineno):
-            continue
+    for statement in statements:
         for node in walk(statement):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 functions.append(node)
@@ -141,7 +156,7 @@ def expanded(function: ast.AST, node: ast.expr, before: int) -> ast.expr:
 
 def returned(source: str, function: ast.AST, name: str) -> ast.expr | None:
     """What a function of one return gives, defined in the function or at the top of the file."""
-    tree = _tree(source)
+    tree = _read(source).tree
     for scope in (function, tree):
         for node in ast.iter_child_nodes(scope) if scope is not None else ():
             if isinstance(node, ast.FunctionDef) and node.name == name:
@@ -156,7 +171,7 @@ def plain_number(source: str, function: ast.AST | None, node: ast.expr, before: 
         return node.value if isinstance(node.value, int) and not isinstance(node.value, bool) else None
     if not isinstance(node, ast.Name):
         return None
-    tree = _tree(source)
+    tree = _read(source).tree
     if function is not None:
         arguments = getattr(function, "args", None)
         if arguments is not None and any(
@@ -182,7 +197,7 @@ def plain_number(source: str, function: ast.AST | None, node: ast.expr, before: 
 
 def bound_again(source: str, name: str) -> bool:
     """Whether a name is also assigned at the top of the file: a kernel that is wrapped by hand."""
-    tree = _tree(source)
+    tree = _read(source).tree
     return any(
         isinstance(target, ast.Name) and target.id == name
         for statement in (tree.body if tree is not None else ())
