@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
-from tritonlint.lint_jobs import Job, batches_of
+import pytest
+
+from tritonlint.lint_jobs import Job, batches_of, lint_jobs
 from tritonlint.lint_many import lint_paths
 from tritonlint.settings import Resolver, Settings
 from tritonlint.targets import choose
@@ -37,3 +42,23 @@ def test_results_come_in_the_order_of_the_files(tmp_path: Path) -> None:
         for finding in lint_paths([str(tmp_path / str(number))], Resolver(isolated=True), jobs=1).findings
     ]
     assert alone == list(one.findings)
+
+
+def test_an_interrupt_while_processes_are_started_ends_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python ignores what is raised between a fork and the code after it; the interrupt is raised after that."""
+    started: list[ProcessPoolExecutor] = []
+
+    class Interrupted(ProcessPoolExecutor):
+        def submit(self, *args: Any, **kwargs: Any) -> Any:
+            future = super().submit(*args, **kwargs)
+            started.append(self)
+            signal.raise_signal(signal.SIGINT)
+            return future
+
+    targets = choose(Settings(), Path(), ("a100",), "3.9")
+    jobs = [Job(f"f{number}.py", Settings(), targets, "likely", b"") for number in range(8)]
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", Interrupted)
+    monkeypatch.setattr("signal.getsignal", lambda _: signal.default_int_handler)
+    with pytest.raises(KeyboardInterrupt):
+        list(lint_jobs(jobs, 2))
+    assert len(started) == 8

@@ -10,7 +10,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -65,8 +67,9 @@ def _in_processes(
     from concurrent.futures.process import BrokenProcessPool
 
     pool = ProcessPoolExecutor(count, initializer=_begin_worker)
-    futures = {pool.submit(_run, [jobs[place] for place in batch]): batch for batch in batches}
     try:
+        with _interrupts_later():
+            futures = {pool.submit(_run, [jobs[place] for place in batch]): batch for batch in batches}
         for future in as_completed(futures):
             batch = futures[future]
             try:
@@ -82,6 +85,24 @@ def _in_processes(
             worker.terminate()
         raise
     pool.shutdown()
+
+
+@contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Ctrl-C while processes are started is raised when they are there. In between Python would lose it: what is raised
+    by the callbacks that it runs around a fork is ignored."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before is not signal.default_int_handler:
+        yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt
 
 
 def _begin_worker() -> None:
