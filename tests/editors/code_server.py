@@ -49,6 +49,8 @@ def running(
     trust = {"enabled": not trusted, "startupPrompt": "never", "banner": "never", "emptyWindow": False}
     own = {
         "tritonlint.interpreter": sys.executable,
+        # In a browser VS Code saves by itself after a second, without actions; then nothing is left for a save to do.
+        "files.autoSave": "off",
         **{f"security.workspace.trust.{name}": value for name, value in trust.items()},
         **settings,
     }
