@@ -644,3 +644,14 @@ def scaled_columns(x_ptr, o_ptr, ROWS: tl.constexpr, SIZE: tl.constexpr):
     scale = tl.exp2(tl.max(tl.abs(tl.reshape(x, [ROWS, SIZE])), axis=0))
     scaled = tl.reshape(x, [ROWS, SIZE]) / tl.reshape(scale, [1, SIZE])
     tl.store(o_ptr + i, tl.reshape(scaled.to(tl.float16), [ROWS * SIZE]))
+
+
+@triton.jit
+def stored_and_spread_sums(x_ptr, m_ptr, o_ptr, n, N: tl.constexpr):
+    """The sum of a row of fewer elements than threads is stored, and spread over the row again."""
+    r = tl.program_id(0) + tl.arange(0, 1)
+    d = tl.arange(0, N)
+    x = tl.load(x_ptr + r[:, None] * n + d[None, :])
+    s = tl.sum(x, axis=1)
+    tl.store(m_ptr + r, s)
+    tl.store(o_ptr + r[:, None] * n + d[None, :], x * s[:, None])
