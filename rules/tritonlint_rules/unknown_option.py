@@ -41,10 +41,10 @@ def _of_launch(context: Context, plan: LaunchPlan, gpu: GpuProfile) -> Iterator[
     known = options(gpu.vendor, context.triton)
     if known is None:
         return
-    for name in plan.launch.options:
+    for name, given in plan.launch.options.items():
         if name not in known and name not in parameters:
             certainty: Certainty = "proven" if sure_launch(context, plan) else "possible"
-            if _written_for(context, name):
+            if given.sometimes or _written_for(context, name):
                 certainty = "possible"
             yield _draft(
                 context,
@@ -184,6 +184,14 @@ RULE = Rule(
                 "def run(x, y, n)", "def run(x, y, n, **more)"
             ),
             "what the splat holds is not known",
+        ),
+        samples.miss(
+            samples.launched_scale("BLOCK=1024, **more").replace(
+                "def run(x, y, n):\n",
+                "def run(x, y, n):\n    more = {}\n    if x.is_special:\n"
+                '        more["threads_per_warp"] = 32 if n > 64 else 16\n',
+            ),
+            "given on some devices only, which may not be this one",
         ),
     ),
     invalid=(

@@ -51,6 +51,10 @@ _VENDOR_QUESTIONS = {
 }
 
 
+# What torch calls devices that are neither GPUs of NVIDIA or AMD (both are "cuda") nor the CPU.
+OTHER_DEVICES = ("xpu", "npu", "musa", "mps", "mlu", "hpu")
+
+
 @question
 def is_amd(platform: Platform) -> bool:
     return platform.arch.startswith("gfx")
@@ -212,7 +216,7 @@ def has_attribute(platform: Platform, dotted: str, name: Any) -> bool | None:
         return platform.triton >= (3, 3)
     if dotted == "triton.tools.tensor_descriptor":
         return platform.triton >= (3, 4)
-    if dotted == "torch" and name in ("xpu", "npu", "musa", "mps", "mlu", "hpu"):
+    if dotted == "torch" and name in OTHER_DEVICES:
         return name in ("xpu", "mps")  # these namespaces are there in every build
     return None
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.source import access, calls, methods, symbolic
+from tritonlint.source.answers import OTHER_DEVICES
 from tritonlint.source.guards import NO_GUARDS, Choice, Guards, agree, choose, guard, lift, narrow
 from tritonlint.source.objects import (
     MISSING,
@@ -198,12 +199,24 @@ def compare(interp: Interpreter, node: ast.Compare, frame: Frame) -> Any:
     answer: Any = True
     for op, right_node in zip(node.ops, node.comparators, strict=False):
         right = interp.evaluate(right_node, frame)
+        if isinstance(right, str) and right in OTHER_DEVICES and _is_device_type(node.left):
+            left = (
+                left if isinstance(left, str) else "cuda"
+            )  # what is launched runs on a GPU that is looked at
         one = lift(lambda a, b, op=op: access.compare(interp, op, a, b), left, right)
         answer = one if answer is True else lift(lambda a, b: _both(interp, a, b), answer, one)
         if answer is False:
             return False
         left = right
     return answer
+
+
+def _is_device_type(node: ast.expr) -> bool:
+    """`x.device.type`, `device.type`."""
+    if not isinstance(node, ast.Attribute) or node.attr != "type":
+        return False
+    base = node.value
+    return (base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")) == "device"
 
 
 def _both(interp: Interpreter, first: Any, second: Any) -> Any:

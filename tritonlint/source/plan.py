@@ -221,7 +221,10 @@ class Planner:
                 continue
             origin = arguments.keyword_origins.get(name)
             span = origin.span if origin is not None and origin.path == module.path else whole
-            shown = LaunchArgument(name, knowledge(interp, value), span, signature_type(interp, value))
+            sometimes = isinstance(value, Choice) and any(one is MISSING for _, one in value.alternatives)
+            shown = LaunchArgument(
+                name, knowledge(interp, value), span, signature_type(interp, value), sometimes=sometimes
+            )
             if name in names:
                 given[name] = value
                 records[name] = shown

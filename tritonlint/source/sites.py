@@ -133,6 +133,7 @@ class LaunchArgument:
     span: Span
     tensor_type: str | None = None  # "*fp16" where the source shows it
     by_position: bool = False
+    sometimes: bool = False  # given under a condition that is not decided, and else not at all
 
 
 @dataclass(frozen=True, slots=True, eq=False)

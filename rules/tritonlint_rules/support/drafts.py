@@ -4,7 +4,7 @@ A rule looks at one GPU after another. What it would say in the same words at th
 with all the GPUs it holds for; `{gpus}` in the words stands for their names.
 
 Where nobody chose the GPUs, nobody said that the program is for each of them: what one of them lacks is then
-`possible` only, and what holds on some of them weighs one step less.
+`possible` only, and what holds on some of them weighs one step less. So is all that is said of files for other chips.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tritonlint.source.sites import Candidate
 from tritonlint.source.values import DType, Known, OneOf
 from tritonlint_rules.support.places import Place
 from tritonlint_rules.support.say import listed
+from tritonlint_rules.support.vendors import for_other_chips
 
 if TYPE_CHECKING:
     from tritonlint.gpu.profile import GpuProfile
@@ -50,6 +51,8 @@ _STEP_DOWN: Mapping[Severity, Severity] = {"error": "warning", "warning": "info"
 def findings(code: str, name: str, context: Context, drafts: Iterable[Draft]) -> list[Finding]:
     """One finding for all drafts that say the same at the same place."""
     groups: dict[tuple[Any, ...], list[Draft]] = {}
+    if for_other_chips(context.path):
+        drafts = [replace(draft, certainty="possible") for draft in drafts]
     for draft in drafts if context.gpus_chosen else _weighed(context, list(drafts)):
         config = tuple(sorted((key, repr(value)) for key, value in (draft.config or {}).items()))
         key = (draft.place, draft.severity, draft.certainty, draft.message, draft.help, config)
