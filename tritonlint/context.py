@@ -161,12 +161,13 @@ class FileWork:
 
     def _make(self) -> Iterator[PlanContext]:
         found: dict[PlanKey, LaunchPlan] = {}
-        for gpu in self.targets.gpus:
+        gpus = self.targets.gpus
+        for gpu in gpus:
             for key, plan in self.plans_on(gpu).items():
                 found.setdefault(key, plan)
         for key, plan in sorted(found.items(), key=lambda item: item[0]):
             own = self._own_gpus(plan)
-            there = tuple(gpu for gpu in own or self.targets.gpus if key in self.plans_on(gpu))
+            there = tuple(gpu for gpu in own or gpus if key in self.plans_on(gpu))
             if there:
                 yield PlanContext(self, key, there, bool(own) or self.targets.chosen, self.least)
 

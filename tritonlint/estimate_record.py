@@ -11,9 +11,8 @@ from tritonlint.facts.record import Rung
 from tritonlint.finding import Certainty
 
 Bound = Literal["compute", "memory", "launch"]
-WAITS = (
-    "waits"  # the part of a predicted time in which programs wait, for one another's products or for loads
-)
+# The part of a predicted time in which programs wait, for one another's products or for loads.
+WAITS = "waits"
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,8 +95,7 @@ class Analyser:
         resolver = self._resolver(request)
         settings = resolver.for_path(Path(request.path))
         targets = self._choose(request, settings)
-        gpus = tuple(gpu.name for gpu in targets.gpus)
-        known = Analysis(gpus=gpus, triton=targets.triton_name, targets=targets.described())
+        known = Analysis(gpus=targets.names, triton=targets.triton_name, targets=targets.described())
         if _excluded(request.path, resolver):
             return known
         linted = self._linted(request, settings, targets, cancelled)

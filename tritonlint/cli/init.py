@@ -52,7 +52,7 @@ def _text(place: Path, gpus: tuple[str, ...], triton: str | None) -> tuple[str, 
     from tritonlint.targets import choose
 
     targets = choose(Settings(), place.absolute(), gpus, triton)
-    names = ", ".join(f'"{gpu.name}"' for gpu in targets.gpus)
+    names = ", ".join(f'"{name}"' for name in targets.names)
     lines = [
         "# Settings of tritonlint; `tritonlint schema settings` and the documentation name all of them.",
         f"gpus = [{names}]" + ("" if gpus else f"  # {targets.gpus_why}"),

@@ -75,7 +75,7 @@ def _rows(
         for file in reader:
             for place, release in enumerate(wanted):
                 targets = file.targets(gpus, release)
-                names.update(dict.fromkeys(gpu.name for gpu in targets.gpus))
+                names.update(dict.fromkeys(targets.names))
                 releases[targets.triton_name] = None
                 before = file.number + place / len(wanted)
 

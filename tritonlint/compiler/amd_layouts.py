@@ -6,8 +6,9 @@ OptimizeEpilogue.cpp, HoistLayoutConversions.cpp and SinkLayoutConversions.cpp o
 
 from __future__ import annotations
 
-from tritonlint.compiler.encodings import AmdMfma, AmdWmma, Blocked, Distributed, DotOperand
-from tritonlint.compiler.graph import GOp, Graph, GValue, defined_inside
+from tritonlint.compiler.accelerate_matmul import insert_convert
+from tritonlint.compiler.encodings import AmdMfma, AmdWmma, Blocked, DotOperand
+from tritonlint.compiler.graph import GOp, Graph, defined_inside
 
 _ONE_OPERAND = frozenset({
     "arith.extf", "arith.extsi", "arith.extui", "arith.fptosi", "arith.fptoui", "arith.negf",
@@ -54,18 +55,13 @@ def _store_directly(store: GOp) -> None:
     if not chain:
         store.set_operand(1, new)
     for position in (0, *range(2, len(store.operands))):
-        store.set_operand(position, _converted(store.operands[position], source.encoding, store))
+        store.set_operand(position, insert_convert(store.operands[position], source.encoding, store))
     if not value.uses:
         convert.erase()
 
 
 def _is_elementwise(op: GOp) -> bool:
     return op.name in _ONE_OPERAND or (op.name == "tt.extern_elementwise" and bool(op.attrs.get("pure")))
-
-
-def _converted(value: GValue, encoding: Distributed, before: GOp) -> GValue:
-    op = GOp("ttg.convert_layout", [value], [value.like(encoding)], line=before.line, path=before.path)
-    return op.insert_before(before).result
 
 
 def hoist_operand_conversions(graph: Graph) -> None:

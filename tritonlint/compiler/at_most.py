@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from tritonlint.compiler.encodings import DotOperand
 from tritonlint.compiler.graph import GOp, Graph
+from tritonlint.compiler.ops import LOOPS
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.registers import register_limit
 from tritonlint.compiler.releases import Release
@@ -25,7 +26,6 @@ from tritonlint.kernel.ir import Block, Op, Trace, Type, Value, bits_of
 
 _LOADS = frozenset({"tt.load", "tt.descriptor_load", "tt.descriptor_gather"})
 _DESCRIPTOR_STORES = frozenset({"tt.descriptor_store", "tt.descriptor_reduce", "tt.descriptor_scatter"})
-_LOOPS = frozenset({"scf.for", "scf.while"})
 _NOT_COUNTED = frozenset({"tt.call", "tt.dot_scaled", "tt.gather", "tt.map_elementwise"})
 _RESHAPES = frozenset({"tt.reshape", "tt.trans", "tt.join", "tt.split", "tt.cat"})
 _MOST_OPERATIONS = 4_000
@@ -108,7 +108,7 @@ class _Count:
             self._op(op, stages)
 
     def _op(self, op: Op, stages: int) -> None:
-        if op.name in _LOOPS:
+        if op.name in LOOPS:
             if op.attrs.get("warp_specialize") or op.attrs.get("loop_unroll_factor"):
                 raise _NotCounted
             own = op.attrs.get("num_stages")
@@ -215,7 +215,7 @@ def at_most_with_layouts(graph: Graph, stages: int, target: Target) -> int:
         size = 0
         if op.name in _LOADS:
             if in_loop:
-                own = [int(loop.attrs.get("num_stages") or 0) for loop in _parents(op)]
+                own = [int(loop.attrs.get("num_stages") or 0) for loop in op.ancestors()]
                 ring = _ring(max([stages, 1, *own]), target)
                 rings += (max(16, _bytes(op.result.type)) + _BARRIER_BYTES) * ring
                 buffers += 1
@@ -254,15 +254,8 @@ def _takes_a_load(convert: GOp) -> bool:
     return source.has_one_use and source.op is not None and source.op.name in _LOADS
 
 
-def _parents(op: GOp) -> Iterator[GOp]:
-    parent = op.parent
-    while parent is not None:
-        yield parent
-        parent = parent.parent
-
-
 def _in_loop(op: GOp) -> bool:
-    return any(parent.name in _LOOPS for parent in _parents(op))
+    return any(parent.name in LOOPS for parent in op.ancestors())
 
 
 def _converted(type: Type) -> int:

@@ -6,6 +6,7 @@ loads that they come from, are cut as they are read. Kernels without a product k
 
 from __future__ import annotations
 
+from tritonlint.compiler.accelerate_matmul import insert_convert
 from tritonlint.compiler.blocked import blocked
 from tritonlint.compiler.coalesce_pass import convert_all
 from tritonlint.compiler.encodings import Blocked, CtaLayout, DotOperand, cta_layout, cta_of
@@ -45,27 +46,18 @@ def _cut(dot: GOp, graph: Graph) -> None:
     new = _with_cta(old, result.shape, graph, cta_layout(split, split, (1, 0)))
     for index in (0, 1):
         operand = DotOperand(index, new, 0)
-        convert = GOp(
-            "ttg.convert_layout", [dot.operands[index]], [dot.operands[index].like(operand)], line=dot.line
-        )
-        convert.path = dot.path
-        convert.insert_before(dot)
-        _cut_sources(convert, cta_of(operand), graph)
-        dot.set_operand(index, convert.result)
-    accumulator = GOp("ttg.convert_layout", [dot.operands[2]], [dot.operands[2].like(new)], line=dot.line)
-    accumulator.path = dot.path
-    accumulator.insert_before(dot)
-    dot.set_operand(2, accumulator.result)
-    back = GOp("ttg.convert_layout", [result], [result.like(old)], line=dot.line)
-    back.path = dot.path
+        converted = insert_convert(dot.operands[index], operand, dot)
+        _cut_sources(converted, cta_of(operand), graph)
+        dot.set_operand(index, converted)
+    dot.set_operand(2, insert_convert(dot.operands[2], new, dot))
+    back = GOp("ttg.convert_layout", [result], [result.like(old)], line=dot.line, path=dot.path)
     back.insert_after(dot)
     result.encoding = new
     result.replace_uses_if(back.result, lambda user: user is not back)
 
 
-def _cut_sources(convert: GOp, cta: CtaLayout | None, graph: Graph) -> None:
+def _cut_sources(value: GValue, cta: CtaLayout | None, graph: Graph) -> None:
     """Cut what an operand is made of as the operand is cut, up to the load."""
-    value: GValue = convert.operands[0]
     while value.op is not None and (value.op.name == "ttg.convert_layout" or is_elementwise(value.op)):
         value = next((one for one in value.op.operands if one.is_tensor), value)
     load = value.op

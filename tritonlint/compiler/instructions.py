@@ -19,9 +19,9 @@ from tritonlint.compiler.layout_properties import (
     order_of,
     threads_per_warp_of,
 )
+from tritonlint.compiler.ops import LOOPS
 from tritonlint.kernel.ir import bits_of
 
-_LOOPS = frozenset({"scf.for", "scf.while"})
 _VIEWS = frozenset(
     {
         "tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans", "tt.bitcast", "tt.unsplat",
@@ -156,10 +156,10 @@ class _Counter:
         for op in block.ops:
             if op.name == "tt.load" and op.result.is_tensor:
                 waiting = True
-            elif waiting and (op.name in _WAITS or op.name in _LOOPS or op is block.ops[-1]):
+            elif waiting and (op.name in _WAITS or op.name in LOOPS or op is block.ops[-1]):
                 self.counts[at]["load_waits"] += 1
                 waiting = False
-            if op.name in _LOOPS:
+            if op.name in LOOPS:
                 inner = self.open(op.line, op.path, at)
                 for body in op.blocks:
                     self.block(body, inner)

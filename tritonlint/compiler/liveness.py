@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from tritonlint.compiler.allocate import FOREVER, Buffer
 from tritonlint.compiler.graph import GBlock, GOp, Graph, GValue
+from tritonlint.compiler.ops import LOOPS
 from tritonlint.compiler.pipeline_loads import VIEWS
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.shared_encodings import allocation_alignment, allocation_bytes
@@ -20,7 +21,6 @@ from tritonlint.kernel.ir import bits_of
 
 _SCRATCH_ALIGNMENT = 128
 _CAPTURE_ALIGNMENT = 8
-_LOOPS = frozenset({"scf.for", "scf.while"})
 
 
 @dataclass(slots=True)
@@ -101,7 +101,7 @@ class Numbering:
         if value.op is not None:
             home = value.op.block
             start = self.position[value.op]
-            if value.op.name in _LOOPS or value.op.name == "scf.if":
+            if value.op.name in LOOPS or value.op.name == "scf.if":
                 # The result comes to be where the lowered loop or branch ends.
                 start = self._loop_end(value.op) - 1
             end = start + 1
@@ -121,7 +121,7 @@ class Numbering:
         op: GOp | None = user
         while op is not None and op.block is not home:
             op = op.parent
-            if op is not None and op.name in _LOOPS:
+            if op is not None and op.name in LOOPS:
                 end = max(end, self._loop_end(op))
         return end
 

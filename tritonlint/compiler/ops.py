@@ -37,6 +37,7 @@ _ELEMENTWISE = SAME_ENCODING - {
 }
 
 VIEWS = frozenset({"tt.expand_dims", "tt.reshape", "tt.trans", "tt.join", "tt.split"})
+LOOPS = frozenset({"scf.for", "scf.while"})
 DOTS = frozenset({"tt.dot", "tt.dot_scaled", "ttng.warp_group_dot"})
 """Dots that have tensors as operands and result (DotOpInterface, without those on tensor memory)."""
 

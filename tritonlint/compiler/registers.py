@@ -21,6 +21,7 @@ from tritonlint.compiler.encodings import AmdMfma, AmdWmma, DotOperand, NvidiaMm
 from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.layout_properties import contig_per_thread_of, elements_per_thread, order_of
 from tritonlint.compiler.liveness import Numbering
+from tritonlint.compiler.ops import LOOPS
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.target import Target
 from tritonlint.kernel.ir import bits_of
@@ -55,7 +56,6 @@ _BARRIERS = frozenset(
         "ttng.tmem_load",
     }
 )
-_LOOPS = frozenset({"scf.for", "scf.while"})
 _DOTS = frozenset({"tt.dot", "tt.dot_scaled", "ttng.warp_group_dot"})
 _TCGEN05 = frozenset({"ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled"})
 _INDEX_OPS = frozenset(
@@ -244,14 +244,14 @@ def _is_uniform(value: GValue) -> bool:
 
 def _is_back_edge(op: GOp) -> bool:
     """Where all that a loop carries to its next turn has been computed."""
-    return op.name == "scf.yield" and op.parent is not None and op.parent.name in _LOOPS
+    return op.name == "scf.yield" and op.parent is not None and op.parent.name in LOOPS
 
 
 def _in_loops(numbering: Numbering, size: int) -> list[bool]:
     """Whether each position lies inside a loop."""
     found = [False] * size
     for block, (start, end) in numbering.span.items():
-        if block.parent is not None and block.parent.name in _LOOPS:
+        if block.parent is not None and block.parent.name in LOOPS:
             found[start:end] = [True] * (end - start)
     return found
 
@@ -374,7 +374,6 @@ class Estimate:
     low: int | None
     high: int | None
     spills: Spills
-    spilled_words: int = 0  # what is wanted beyond the limit
 
 
 UNKNOWN = Estimate(None, None, None, "no")
@@ -443,12 +442,11 @@ def from_need(need: Need, options: Options, target: Target) -> Estimate:
     certain = surely_spills(need, target, limit)
     likely = wanted > model["spills_from"] * limit
     spills: Spills = "certain" if certain else "likely" if likely else "no"
-    over = max(0, round(max(wanted, need.held, need.accumulator) - limit)) if spills != "no" else 0
     if spills == "certain":
-        return Estimate(limit, limit, limit, spills, over)
+        return Estimate(limit, limit, limit, spills)
     likeliest = _clamp(squeezed(wanted, options, model.get("squeeze", 0.0)), limit)
     low = min(low, likeliest)
-    return Estimate(likeliest, _clamp(low, limit), _clamp(high, limit), spills, over)
+    return Estimate(likeliest, _clamp(low, limit), _clamp(high, limit), spills)
 
 
 def surely_spills(need: Need, target: Target, limit: int) -> bool:

@@ -200,9 +200,8 @@ def compare(interp: Interpreter, node: ast.Compare, frame: Frame) -> Any:
     for op, right_node in zip(node.ops, node.comparators, strict=False):
         right = interp.evaluate(right_node, frame)
         if isinstance(right, str) and right in OTHER_DEVICES and _is_device_type(node.left):
-            left = (
-                left if isinstance(left, str) else "cuda"
-            )  # what is launched runs on a GPU that is looked at
+            # What is launched runs on a GPU that is looked at.
+            left = left if isinstance(left, str) else "cuda"
         one = lift(lambda a, b, op=op: access.compare(interp, op, a, b), left, right)
         answer = one if answer is True else lift(lambda a, b: _both(interp, a, b), answer, one)
         if answer is False:

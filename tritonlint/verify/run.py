@@ -114,7 +114,7 @@ def wanted_launches(
         if wanted.types:
             settings = with_overrides(settings, {"default_types": {**wanted.types, **settings.default_types}})
         targets = choose(settings, Path(path).absolute().parent, wanted.gpus, triton or None)
-        names.update(dict.fromkeys(gpu.name for gpu in targets.gpus))
+        names.update(dict.fromkeys(targets.names))
         own = _of_file(path, data, settings, targets, wanted.sets)
         for parameters in {id(one.plan.kernel): one.plan.kernel.parameters for one in own}.values():
             constants.update(parameter.name for parameter in parameters if parameter.constexpr)

@@ -34,9 +34,8 @@ class _Read:
     indexes: dict[tuple[int, ...], _Index]
 
 
-@lru_cache(
-    maxsize=4
-)  # while a file is edited each plan has a text of its own, which the rules ask about in turn
+# While a file is edited each plan has a text of its own, which the rules ask about in turn.
+@lru_cache(maxsize=4)
 def _read(source: str) -> _Read:
     tree: ast.Module | None = None
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError):

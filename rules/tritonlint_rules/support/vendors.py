@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import PurePath
 
 from tritonlint.rule import Context
@@ -18,6 +19,7 @@ _OTHER_CHIPS = frozenset(
 _NEAR_FOLDERS = 4  # what stands higher up is where somebody keeps the project, not what the file is for
 
 
+@lru_cache(maxsize=8)  # each rule asks, for each plan of a file
 def for_other_chips(path: str) -> bool:
     """Whether the file lies in a folder for chips that are no GPUs of NVIDIA or AMD: their compilers are others."""
     parts = PurePath(path.replace("\\", "/")).parts[-_NEAR_FOLDERS - 1 :]
