@@ -5,16 +5,18 @@
 
 `collect` takes rows as accuracy.py does, with `regs` (a thread) and `spill` (bytes of stack, or spilled words), on AMD
 `vgpr` and `vgpr_spill`, and `ctas_per_sm` where it was measured, and writes what one thread has to keep
-(tritonlint.compiler.registers.Need) beside the truth. `fit` needs numpy and scipy.
-For each family of instructions a linear model with weights of at least
-zero is fitted, first of all to the number of CTAs per SM: registers are given out in steps, and the assembler uses what a
-step leaves free. A launch that spills or stands at its limit only says that the need is at least the limit. The range is
-the 5% to 95% quantile of truth / estimate over kernels left out, in ten parts by kernel; kernels of one name are one
-kernel, whatever library they come from. The mean error that is printed is of launches that do not spill. The two shares
-(`squeeze`, `spills_from`) are chosen on all kernels.
+(tritonlint.compiler.register_need.Need) beside the truth. `fit` needs numpy and scipy.
 
-The rows of registers.csv: launches of gpu_kernels.py and others timed on an H200; recorded compiles of public libraries
-(PROJECT:KERNEL; their meta-parameters are those of the library where it states them, else plausible ones); and the
+On NVIDIA what a thread wants is a sum and what the place needs that needs most (fit_places.py), for each family of
+instructions. On AMD it is a sum alone, with weights of at least zero, fitted to relative errors of the registers; what
+places need has not been collected there. A launch that spills or stands at its limit only says that the need is at least
+the limit. The range is the 5% to 95% quantile of truth / estimate over kernels left out, in ten parts by kernel; kernels
+of one name are one kernel, whatever library they come from. The range, `squeeze` and `spills_from` that a part is judged
+with are chosen by the other parts, so that no number printed is of kernels that had a say in it; what is written is
+chosen by all. The mean error that is printed is of launches that do not spill.
+
+The rows of registers.csv: launches of gpu_kernels.py and others timed on an H200; compiles of public libraries
+(PROJECT:KERNEL; their meta-parameters are those that the library states, or that its own tests gave them); and the
 launches that register_jobs.py lists of register_kernels.py.
 """
 
@@ -35,12 +37,15 @@ from functools import cache
 from typing import Any
 
 import accuracy
+import fit_places
 
 from tritonlint.compiler import registers as model
 from tritonlint.compiler.graph import from_function
 from tritonlint.compiler.layout_pipeline import clean_ttir
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.pass_order import final_layouts, first_layouts, pipeline_and_finish, pointer_facts
+from tritonlint.compiler.register_need import Need, need_of
+from tritonlint.compiler.register_points import Point
 from tritonlint.compiler.releases import parse_release
 from tritonlint.compiler.target import Target
 from tritonlint.compiler.warp_specialize import specialized_loops
@@ -48,30 +53,25 @@ from tritonlint.gpu.profile import find_gpu
 from tritonlint.model.occupancy import occupancy
 
 PARTS = 10
-SPREAD = 0.15  # of the logarithm of what is wanted
-CLOSE = 3.0  # what being off by a factor counts beside the wrong class
 GPUS = {
     "sm_80": "a100", "sm_86": "rtx3090", "sm_90": "h200", "sm_100": "b200", "sm_120": "rtx5090",
     "gfx90a": "mi250x", "gfx942": "mi300x", "gfx950": "mi350x", "gfx1100": "rx7900xtx", "gfx1201": "rx9070xt",
 }  # fmt: skip
-COMMON = ("one", "peak", "loop_peak", "held", "streamed", "addresses", "loop_addresses", "scalars")
-ON_THEIR_WAY = ("batch", "copies")
-READ = ("accumulator", "fragments", "operands")
-TERMS = {
-    "none": (*COMMON, "batch"),
-    "mma_v2": (*COMMON, *READ, "fragments_before_sm_90", "operands_before_sm_90"),
-    "wgmma": (*COMMON, *READ, *ON_THEIR_WAY),
-    "tcgen05": ("one", "peak", "held", "loop_addresses"),
-    "amd_none": (*COMMON, "accumulator", "operands", "batch"),
-    "mfma": (*COMMON, *READ, "batch"),
-    "wmma": (*COMMON, *READ, "batch"),
+COMMON = ("one", "peak", "loop_peak", "held", "streamed", "loop_addresses", "scalars", "batch")
+PLACES = tuple(fit_places.TERMS)
+SUMS = {
+    "amd_none": (*COMMON, "accumulator", "operands"),
+    "mfma": (*COMMON, "accumulator", "operands"),
+    "wmma": (*COMMON, "accumulator", "operands"),
 }
-PRECISION = 0.9  # of the launches that are said to spill
-AMD = ("amd_none", "mfma", "wmma")
-# What is surely held is no term of the model: it only says which spills are certain.
-CERTAIN = ("surely_held", "whole")
-NEED = [field.name for field in dataclasses.fields(model.Need) if field.name not in CERTAIN]
+# Of the launches that are said to spill: so many are asked for that nine of ten remain in kernels that had no say.
+# On AMD few kernels spill, and more cannot be asked.
+PRECISION = 0.9
+SQUEEZES = [(share, words) for share in (0.0, 0.04, 0.08, 0.12, 0.16) for words in (0, 2, 4)]
+NEED = [field.name for field in dataclasses.fields(Need)]
 COLUMNS = ["group", "kernel", "arch", "release", "warps", *NEED, "regs", "spill", "ctas_per_sm", "shared"]
+# In older rows: what is surely held is taken to be what is held.
+DEFAULTS = {"whole": "0", "points": ""}
 
 
 def collect(paths: list[str], root: pathlib.Path) -> None:
@@ -102,84 +102,54 @@ def collect(paths: list[str], root: pathlib.Path) -> None:
             if specialized_loops(graph, target, release, options.num_stages):
                 continue
             pipeline_and_finish(graph, pointer_facts(graph, target, release), options, target, release)
-            need = dataclasses.asdict(model.need_of(graph))
+            need = written(need_of(graph))
             group = f"{row['project']}:{row['kernel']}" if row.get("project") else row["kernel"]
-            numbers = [need[name] for name in NEED]
             version = f"{release.major}.{release.minor}"
             truth = (registers, int(bool(spilled)), row.get("ctas_per_sm") or "", row["shared"])
-            writer.writerow([group, row["kernel"], target.arch, version, options.num_warps, *numbers, *truth])
+            writer.writerow([group, row["kernel"], target.arch, version, options.num_warps, *need, *truth])
+
+
+def written(need: Need) -> list[Any]:
+    """The columns of what a thread has to keep: places as "kept=4 going=2;kept=6"."""
+
+    def text(point: Point) -> str:
+        counts = ((field.name, getattr(point, field.name)) for field in dataclasses.fields(Point))
+        return " ".join(f"{name}={count}" for name, count in counts if count)
+
+    values = {name: getattr(need, name) for name in NEED}
+    return [*(values | {"points": ";".join(map(text, need.points))}).values()]
 
 
 def needs_of(path: str) -> list[dict[str, Any]]:
+    """The rows of a table, with the need of each as `need`."""
     rows = []
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
-            for name in ("warps", "regs", "spill", "shared", *NEED):
-                if name != "family":
-                    row[name] = int(row[name])
-            rows.append(row)
+            given: dict[str, Any] = {**DEFAULTS, "surely_held": row["held"], **row}
+            need = {
+                name: given[name] if name == "family" else int(given[name])
+                for name in NEED
+                if name != "points"
+            }
+            points = [
+                Point(**{name: int(count) for name, count in (entry.split("=") for entry in text.split())})
+                for text in given["points"].split(";")
+            ]
+            numbers = {name: int(row[name]) for name in ("warps", "regs", "spill", "shared")}
+            rows.append({**row, **numbers, "need": Need(**need, points=tuple(points))})
     return rows
-
-
-def need_of_row(row: dict[str, Any]) -> model.Need:
-    return model.Need(**{name: row[name] for name in NEED}, surely_held=row["held"])
 
 
 def limit_of(row: dict[str, Any]) -> int:
     return model.register_limit(Options(num_warps=row["warps"]), Target(row["arch"]))
 
 
-def fit(rows: list[dict[str, Any]], family: str) -> dict[str, float]:
-    """The weights of one family: those under which the true classes of CTAs per SM are likeliest, were the logarithm of
-    what is wanted known up to a normal error (an interval regression), and the registers near to the true ones."""
-    if family in AMD:
-        return fit_amd(rows, family)
-    import numpy as np
-    from scipy.optimize import minimize
-    from scipy.stats import norm
-
-    names = TERMS[family]
-    matrix = np.array(
-        [[model.features(need_of_row(r), Target(r["arch"]))[n] for n in names] for r in rows], dtype=float
-    )
-    truth = np.array([r["regs"] for r in rows], dtype=float)
-    bounds = np.array([wanted_between(r) for r in rows], dtype=float)
-    free = np.array([is_free(r) for r in rows], dtype=bool)
-    # Kernels with many rows do not outvote the others entirely.
-    counts = collections.Counter(_plain_name(r["kernel"]) for r in rows)
-    share = np.array([counts[_plain_name(r["kernel"])] ** -0.4 for r in rows])
-    low, high, exact = np.log(bounds[:, 0]), np.log(bounds[:, 1]), np.log(truth)
-    scale = matrix.mean(axis=0) + 1e-9
-
-    def loss(scaled: Any) -> tuple[float, Any]:
-        guess = np.maximum(matrix @ (scaled / scale), 8.0)
-        at = np.log(guess)
-        above, below = (high - at) / SPREAD, (low - at) / SPREAD
-        odd = 0.02  # kernels that the model says nothing of
-        likely = (norm.cdf(above) - norm.cdf(below)) * (1 - odd) + odd
-        slope = (norm.pdf(above) - norm.pdf(below)) / SPREAD * (1 - odd) / likely
-        off = at - exact
-        away = np.sqrt(off * off + 0.01)
-        value = share * (-np.log(likely) + np.where(free, CLOSE * away, 0))
-        steep = share * (slope + np.where(free, CLOSE * off / away, 0))
-        return float(value.sum()), ((steep / guess)[:, None] * matrix).sum(axis=0) / scale
-
-    start = _nonnegative(matrix[free] * (share / truth)[free, None], share[free]) * scale
-    found = minimize(loss, start + 0.01 * scale, jac=True, bounds=[(0, None)] * len(names), method="L-BFGS-B")
-    weights = found.x / scale
-    return {
-        name: float(round(weight, 3)) for name, weight in zip(names, weights, strict=True) if weight > 5e-4
-    }
-
-
-def fit_amd(rows: list[dict[str, Any]], family: str) -> dict[str, float]:
+def fit_sum(rows: list[dict[str, Any]], family: str) -> dict[str, Any]:
     """The weights of a family of AMD, fitted to relative errors of the registers: LLVM takes no such steps."""
     import numpy as np
 
-    names = TERMS[family]
-    matrix = np.array(
-        [[model.features(need_of_row(r), Target(r["arch"]))[n] for n in names] for r in rows], dtype=float
-    )
+    names = SUMS[family]
+    matrix = np.array([[model.features(r["need"])[n] for n in names] for r in rows], dtype=float)
     truth = np.array([r["regs"] for r in rows], dtype=float)
     limits = np.array([limit_of(r) for r in rows], dtype=float)
     censored = np.array([bool(r["spill"]) for r in rows], dtype=bool) | (truth >= limits - 1)
@@ -197,9 +167,10 @@ def fit_amd(rows: list[dict[str, Any]], family: str) -> dict[str, float]:
         used = ~censored | (guess < limits)
         # Least absolute errors by least squares with weights: a few odd kernels do not bend the model.
         trust = np.maximum(np.abs(guess - truth) / np.maximum(truth, 48), 0.3) ** -0.5
-    return {
+    kept = {
         name: float(round(weight, 3)) for name, weight in zip(names, weights, strict=True) if weight > 5e-4
     }
+    return {"weights": kept}
 
 
 def is_free(row: dict[str, Any]) -> bool:
@@ -246,53 +217,51 @@ def _nonnegative(matrix: Any, wanted: Any) -> Any:
     return weights
 
 
-def estimated(row: dict[str, Any], guess: float, squeeze: float) -> int:
+def estimated(row: dict[str, Any], guess: float, squeeze: tuple[float, float] | None) -> int:
     """The registers that the estimate states for what is wanted."""
-    given = model.squeezed(guess, Options(num_warps=row["warps"]), squeeze)
+    given = guess if squeeze is None else model.squeezed(guess, Options(num_warps=row["warps"]), *squeeze)
     return max(16, min(limit_of(row), round(given)))
 
 
-def best_squeeze(rows: list[dict[str, Any]], guesses: list[float]) -> float:
-    """The share that the assembler gives up for one more CTA: with which most CTAs per SM are right."""
+def best_squeeze(rows: list[dict[str, Any]], guesses: list[float]) -> tuple[float, float]:
+    """The share and the words that the assembler gives up for one more CTA: with which most CTAs per SM are right."""
 
-    def right(share: float) -> int:
+    def right(squeeze: tuple[float, float]) -> int:
         return sum(
-            ctas(row, estimated(row, guess, share)) == ctas(row, row["regs"])
+            ctas(row, estimated(row, guess, squeeze)) == ctas(row, row["regs"])
             for row, guess in zip(rows, guesses, strict=True)
         )
 
-    return max((0.0, 0.04, 0.08, 0.12, 0.16), key=right)
-
-
-def wanted(row: dict[str, Any], weights: dict[str, float]) -> float:
-    terms = model.features(need_of_row(row), Target(row["arch"]))
-    return sum(weight * terms[name] for name, weight in weights.items())
+    return max(SQUEEZES, key=right)
 
 
 def parts_of(rows: list[dict[str, Any]]) -> list[int]:
     """The part in which each row is left out: by kernel, whatever project or direction it is of, so that copies of one
     kernel are left out together."""
-    return [zlib.crc32(_plain_name(row["kernel"]).encode()) % PARTS for row in rows]
+    return [zlib.crc32(plain_name(row["kernel"]).encode()) % PARTS for row in rows]
 
 
-def _plain_name(kernel: str) -> str:
+def plain_name(kernel: str) -> str:
     return re.sub(r"_?(kernel|fwd|bwd|forward|backward|v\d)", "", kernel).strip("_")
 
 
-def report(rows: list[dict[str, Any]], guesses: list[float], entry: dict[str, float], label: str) -> None:
+def report(
+    rows: list[dict[str, Any]], guesses: list[float], entries: list[dict[str, Any]], label: str
+) -> None:
+    """One line of how often the estimates hold; each row comes with its guess and the settings chosen without it."""
     error = same = inside = hit = said = true = sure = 0
     by_kernel: dict[str, list[bool]] = collections.defaultdict(list)
-    for row, guess in zip(rows, guesses, strict=True):
+    for row, guess, entry in zip(rows, guesses, entries, strict=True):
         limit = limit_of(row)
-        estimate = estimated(row, guess, entry["squeeze"])
+        estimate = estimated(row, guess, entry.get("squeeze"))
         if not row["spill"]:
             error += abs(estimate - row["regs"])
         low, high = min(limit, guess * entry["low"]), min(limit, guess * entry["high"])
         inside += low - 1 <= row["regs"] <= max(16, high + 1)
         right = ctas(row, estimate) == ctas(row, row["regs"])
         same += right
-        by_kernel[_plain_name(row["kernel"])].append(right)
-        certain = model.surely_spills(need_of_row(row), Target(row["arch"]), limit)
+        by_kernel[plain_name(row["kernel"])].append(right)
+        certain = model.surely_spills(row["need"], Target(row["arch"]), limit)
         sure += certain and not row["spill"]
         spills = certain or guess > entry["spills_from"] * limit
         said += spills
@@ -304,7 +273,8 @@ def report(rows: list[dict[str, Any]], guesses: list[float], entry: dict[str, fl
         f"  CTAs per SM right {100 * same / count:5.1f}%"
         f" (mean of kernels {statistics.mean(100 * sum(of) / len(of) for of in by_kernel.values()):5.1f}%)"
         f"  spills: {true} true, precision {hit / max(1, said):.2f}, recall {hit / max(1, true):.2f}"
-        f", falsely certain {sure}"
+        f", falsely certain {sure}",
+        flush=True,
     )
 
 
@@ -320,7 +290,7 @@ def quantile(values: list[float], share: float) -> float:
 
 
 def spill_threshold(rows: list[dict[str, Any]], guesses: list[float]) -> float:
-    """The lowest share of the limit from which on at least 9 of 10 launches spill; never below 0.9. A spill below the
+    """The lowest share of the limit from which on at least that many launches spill; never below 0.9. A spill below the
     limit (a few bytes, for one more CTA) is none that the model can tell."""
     asked = sorted(  # of equals those that do not spill first
         ((guess / limit_of(row), bool(row["spill"])) for row, guess in zip(rows, guesses, strict=True)),
@@ -336,39 +306,74 @@ def spill_threshold(rows: list[dict[str, Any]], guesses: list[float]) -> float:
     return math.floor(1e5 * best) / 1e5
 
 
+def settings(rows: list[dict[str, Any]], guesses: list[float], family: str) -> dict[str, Any]:
+    """What is chosen by guesses for kernels that were left out of the fit."""
+    free = [row["regs"] / guess for row, guess in zip(rows, guesses, strict=True) if guess and is_free(row)]
+    squeeze = {"squeeze": best_squeeze(rows, guesses)} if family in PLACES else {}
+    return {
+        "low": round(min(1.0, quantile(free, 0.05)), 3),
+        "high": round(max(1.0, quantile(free, 0.95)), 3),
+        **squeeze,
+        "spills_from": spill_threshold(rows, guesses),
+    }
+
+
+def fitted(rows: dict[str, list[dict[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """The weights of every family."""
+    places = {family: fit_places.fit([known(row) for row in rows[family]], family) for family in PLACES}
+    return places | {family: fit_sum(rows[family], family) for family in SUMS}
+
+
+def known(row: dict[str, Any]) -> fit_places.Known:
+    """What the fit takes of a row."""
+    low, high = wanted_between(row)
+    top = float(row["regs"])
+    if is_free(row) and row["regs"] in model.steps_of(Options(num_warps=row["warps"])):
+        # It may have wanted more, and been given the step.
+        top = 1.12 * top + 2
+        high = max(high, top)
+    return fit_places.Known(
+        row["need"], low, high, float(row["regs"]), top, is_free(row), plain_name(row["kernel"])
+    )
+
+
 def fit_all(paths: list[str], write: str | None) -> None:
-    found: dict[str, Any] = {}
     everything = [row for path in paths for row in needs_of(path)]
-    for family in TERMS:
-        rows = [row for row in everything if model.model_name(row["family"], Target(row["arch"])) == family]
-        if not rows:
-            continue
-        guesses = [0.0] * len(rows)
-        parts = parts_of(rows)
-        for part in sorted(set(parts)):
-            weights = fit([row for row, its in zip(rows, parts, strict=True) if its != part], family)
-            for at, row in enumerate(rows):
-                if parts[at] == part:
-                    guesses[at] = wanted(row, weights)
-        free = [
-            row["regs"] / guess
-            for row, guess in zip(rows, guesses, strict=True)
-            if guess and not row["spill"] and row["regs"] < limit_of(row) - 1
-        ]
-        entry: dict[str, Any] = {
-            "weights": fit(rows, family),
-            "low": round(min(1.0, quantile(free, 0.05)), 3),
-            "high": round(max(1.0, quantile(free, 0.95)), 3),
-            "squeeze": 0.0 if family in AMD else best_squeeze(rows, guesses),
-            "spills_from": spill_threshold(rows, guesses),
+    parts = parts_of(everything)
+    guesses = [0.0] * len(everything)
+    families = [model.model_name(row["need"].family, Target(row["arch"])) for row in everything]
+
+    def of(family: str, without: int | None = None) -> list[int]:
+        return [at for at, its in enumerate(families) if its == family and parts[at] != without]
+
+    for part in range(PARTS):
+        weights = fitted({family: [everything[at] for at in of(family, part)] for family in (*PLACES, *SUMS)})
+        for at, row in enumerate(everything):
+            if parts[at] == part:
+                guesses[at] = model.wanted_of(row["need"], weights[families[at]])
+    found = fitted({family: [everything[at] for at in of(family)] for family in (*PLACES, *SUMS)})
+    for family, entry in found.items():
+        places = of(family)
+        entry |= settings([everything[at] for at in places], [guesses[at] for at in places], family)
+        without = {
+            part: settings(
+                [everything[at] for at in of(family, part)], [guesses[at] for at in of(family, part)], family
+            )
+            for part in {parts[at] for at in places}
         }
-        found[family] = entry
-        report(rows, guesses, entry, family)
-        by_source: dict[str, list[int]] = collections.defaultdict(list)
-        for at, row in enumerate(rows):
-            by_source[row["arch"]].append(at)
-        for arch, places in sorted(by_source.items()):
-            report([rows[at] for at in places], [guesses[at] for at in places], entry, f"  {arch}")
+        by_arch: dict[str, list[int]] = collections.defaultdict(list)
+        for at in places:
+            by_arch[everything[at]["arch"]].append(at)
+        for label, some in (
+            (family, places),
+            *((f"  {arch}", some) for arch, some in sorted(by_arch.items())),
+        ):
+            report(
+                [everything[at] for at in some],
+                [guesses[at] for at in some],
+                [without[parts[at]] for at in some],
+                label,
+            )
     text = json.dumps(found, indent=2) + "\n"
     if write:
         pathlib.Path(write).write_text(text)

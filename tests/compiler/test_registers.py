@@ -9,14 +9,14 @@ import pytest
 from tritonlint.compiler.encodings import Blocked
 from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.options import Options
+from tritonlint.compiler.register_need import Need, need_of
+from tritonlint.compiler.register_points import Point
 from tritonlint.compiler.registers import (
     UNKNOWN,
     Estimate,
-    Need,
     estimate_of,
     from_need,
     known_need,
-    need_of,
     register_limit,
     squeezed,
     surely_spills,
@@ -42,9 +42,9 @@ GEMM = Need(
     addresses=137,
     loop_addresses=33,
     accumulator=64,
-    fragments=24,
     operands=48,
     scalars=9,
+    points=(Point(kept=64, accumulator=64, fragments=24, operands=48, addresses=33, looped=1),),
 )
 
 
@@ -103,6 +103,21 @@ def test_elements_that_only_pass_are_not_held() -> None:
     assert need_of(row_kernel(64, reduced=False)).held == 0
 
 
+def test_places_of_a_row_that_is_divided_by_its_sum() -> None:
+    """The row comes where it is loaded, is kept over the sum, and goes where it is divided and stored."""
+    loads, divides = (
+        Point(coming=64, ends=64, loaded=64, in_flight=0),
+        Point(going=64, ends=64, functions=64, stored=64),
+    )
+    points = need_of(row_kernel(64, reduced=True)).points
+    assert set(points) == {loads, divides, Point(kept=64, scalars=2)}  # the output pointer is kept too
+
+
+def test_a_row_that_only_passes_needs_its_loads_at_most() -> None:
+    (point,) = need_of(row_kernel(64, reduced=False)).points
+    assert point == Point(between=64, in_flight=64, loaded=64, stored=64)
+
+
 def test_a_row_over_the_limit_spills_for_certain() -> None:
     """256 words of one value have to be live at the sum, and a thread has 255 registers."""
     estimate = estimate_registers(row_kernel(256, reduced=True), Options(num_warps=1), SM_80)
@@ -120,9 +135,15 @@ def test_several_values_little_over_the_limit_are_not_certain_to_spill() -> None
 def test_the_assembler_takes_a_step_for_one_more_block() -> None:
     """65,536 registers for 10 blocks of 128 threads are 48 a thread: who wants 50 gets 48, who wants 45 keeps 45."""
     options = Options(num_warps=4)
-    assert [squeezed(wanted, options, 0.1) for wanted in (45.0, 48.0, 50.0, 53.0)] == [45.0, 48.0, 48.0, 53.0]
-    assert squeezed(50.0, options, 0.0) == 50.0
-    assert squeezed(300.0, options, 0.1) == 300.0
+    assert [squeezed(wanted, options, 0.1, 0) for wanted in (45.0, 48.0, 50.0, 53.0)] == [
+        45.0,
+        48.0,
+        48.0,
+        53.0,
+    ]
+    assert [squeezed(wanted, options, 0, 2) for wanted in (50.0, 51.0)] == [48.0, 51.0]
+    assert squeezed(50.0, options, 0, 0) == 50.0
+    assert squeezed(300.0, options, 0.1, 2) == 300.0
 
 
 @pytest.mark.parametrize("per_thread", [4, 16, 64])
@@ -154,7 +175,7 @@ def test_an_accumulator_of_256_spills(family: str) -> None:
 def test_tensor_memory_holds_the_accumulator() -> None:
     """A tcgen05 product has the tile in registers only when it is stored."""
     need = dataclasses.replace(
-        GEMM, family="tcgen05", accumulator=0, held=0, surely_held=0, peak=128, loop_peak=0
+        GEMM, family="tcgen05", accumulator=0, held=0, surely_held=0, points=(Point(coming=128, ends=128),)
     )
     assert from_need(need, Options(), Target("sm_100")).spills == "no"
 
@@ -199,7 +220,7 @@ def test_matrix_cores_of_amd_bring_registers() -> None:
 
 
 def test_kernels_without_products_have_a_model_of_each_vendor() -> None:
-    need = dataclasses.replace(GEMM, family="none", accumulator=0, fragments=0, operands=0)
+    need = dataclasses.replace(GEMM, family="none", accumulator=0, operands=0)
     nvidia, amd = (from_need(need, Options(), Target(arch)).registers for arch in ("sm_90", "gfx942"))
     assert nvidia != amd
     graph = row_kernel(64, reduced=True)

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from tritonlint.compiler.registers import Family, Need
+from tritonlint.compiler.register_lives import Family
+from tritonlint.compiler.register_need import Need
 from tritonlint.compiler.spilled_words import spilled_words
 
-WGMMA = {"loop_peak": 0, "surely_held": 0, "loop_addresses": 0, "fragments": 0, "scalars": 9}
+WGMMA = {"loop_peak": 0, "surely_held": 0, "loop_addresses": 0, "scalars": 9}
 
 
 def need(

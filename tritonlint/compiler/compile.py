@@ -34,7 +34,8 @@ from tritonlint.compiler.pass_order import (
     pipeline_and_finish,
     pointer_facts,
 )
-from tritonlint.compiler.registers import Need, estimate_of, known_need, register_limit
+from tritonlint.compiler.register_need import Need
+from tritonlint.compiler.registers import estimate_of, known_need, register_limit
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.releases import release as release_row
 from tritonlint.compiler.rematerialize import UNSURE_SPREADS

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
 
-from tritonlint.compiler.registers import Need
+from tritonlint.compiler.register_need import Need
 
 _ONE_WGMMA = 128  # words of a thread that the widest wgmma (m64n256) writes
 

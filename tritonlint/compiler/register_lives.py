@@ -1,0 +1,206 @@
+"""Which values a thread holds, and when: the values of the graph after all passes with their places in program order.
+
+A value that is another one seen otherwise (a view, the result of a wait) is the same value. Words are 32-bit registers
+of one thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tritonlint.compiler.bank_conflicts import shared_access
+from tritonlint.compiler.encodings import AmdMfma, AmdWmma, DotOperand, NvidiaMma
+from tritonlint.compiler.graph import GOp, Graph, GValue
+from tritonlint.compiler.layout_properties import contig_per_thread_of, elements_per_thread, order_of
+from tritonlint.compiler.liveness import Numbering
+from tritonlint.compiler.ops import DOTS
+from tritonlint.kernel.ir import bits_of
+
+Family = Literal["none", "mma_v2", "wgmma", "tcgen05", "mfma", "wmma"]
+
+_WORD_BITS = 32
+_ACCESS_BITS = 128  # the widest access of one thread
+# The result is the operand in other places: no register of its own.
+VIEWS = frozenset(
+    {"tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans", "tt.bitcast", "tt.unsplat"}
+)
+# Every element has to be there before the next operation starts, so the values that live on are all held.
+BARRIERS = frozenset(
+    {
+        "tt.reduce",
+        "tt.scan",
+        "tt.dot",
+        "tt.dot_scaled",
+        "ttng.warp_group_dot",
+        "ttg.convert_layout",
+        "ttng.tc_gen5_mma",
+        "ttng.tmem_load",
+    }
+)
+TCGEN05 = frozenset({"ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled"})
+_INDEX_OPS = frozenset(
+    {
+        "arith.addi", "arith.subi", "arith.muli", "arith.divsi", "arith.divui", "arith.remsi", "arith.remui",
+        "arith.extsi", "arith.extui", "arith.trunci", "arith.shli", "arith.shrsi", "arith.andi",
+        "arith.minsi", "arith.maxsi", "tt.make_range",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Lives:
+    """The values of a graph. `starts` has the position at which each comes to be, `ends` the one after its last use;
+    `streamed` are operands of products that are read from shared memory step by step along K, `indices` integer tensors
+    that only addresses and masks are made of. The last three are those of Need."""
+
+    numbering: Numbering
+    starts: dict[GValue, int]
+    ends: dict[GValue, int]
+    streamed: set[GValue]
+    indices: set[GValue]
+    family: Family
+    accumulator: int
+    operands: int
+
+    @property
+    def ops(self) -> list[GOp]:
+        return self.numbering.ops
+
+
+def lives_of(graph: Graph) -> Lives:
+    """One pass over the graph after all passes."""
+    numbering = Numbering(graph)
+    family: Family = "none"
+    accumulator = operands = 0
+    streamed: set[GValue] = set()
+    roots: dict[GValue, GValue] = {}
+    starts: dict[GValue, int] = {}
+    ends: dict[GValue, int] = {}
+
+    def meet(value: GValue, root: GValue) -> None:
+        root = roots.setdefault(value, root)
+        start, end = numbering.interval(value)
+        starts.setdefault(root, start)
+        ends[root] = max(ends.get(root, 0), end)
+
+    for arg in graph.body.args:
+        meet(arg, arg)
+    for op in numbering.ops:
+        for block in op.blocks:
+            if block in numbering.span:
+                for arg in block.args:
+                    meet(arg, arg)
+        if op.name in VIEWS:
+            source = op.operands[0]
+            meet(op.result, roots.get(source, source))
+        elif op.name == "ttng.warp_group_dot_wait":
+            for source, result in zip(op.operands, op.results, strict=True):
+                meet(result, roots.get(source, source))
+        else:
+            for result in op.results:
+                meet(result, result)
+        if op.results and _is_fragment(op, streamed):
+            streamed.add(op.result)
+        if op.name in TCGEN05:
+            family = "tcgen05"
+        elif op.name in DOTS:
+            found = family_of(op)
+            if found != "none" and family != "tcgen05":
+                family = found
+            accumulator = max(accumulator, words_of(op.result))
+            operands = max(operands, operands_of(op))
+    indices = _index_values(numbering.ops)
+    return Lives(numbering, starts, ends, streamed, indices, family, accumulator, operands)
+
+
+def family_of(op: GOp) -> Family:
+    if op.name == "ttng.warp_group_dot":
+        return "wgmma"
+    if isinstance(op.result.encoding, AmdMfma):
+        return "mfma"
+    if isinstance(op.result.encoding, AmdWmma):
+        return "wmma"
+    return "mma_v2" if isinstance(op.result.encoding, NvidiaMma) else "none"
+
+
+def _index_values(ops: list[GOp]) -> set[GValue]:
+    """Integer tensors that only addresses and masks are made of."""
+    found: set[GValue] = set()
+    for op in reversed(ops):
+        if op.name not in _INDEX_OPS and op.name not in VIEWS:
+            continue
+        value = op.result
+        if value.type.element.startswith("*") or not value.type.element.startswith(("i", "u")):
+            continue
+        if all(
+            user.name in ("tt.addptr", "arith.cmpi") or (bool(user.results) and user.results[0] in found)
+            for user in value.uses
+        ):
+            found.add(value)
+    return found
+
+
+def is_free(value: GValue) -> bool:
+    """A constant, a range of the thread's own index, or a mask, which predicates hold."""
+    op = value.op
+    if op is not None and op.name in ("arith.constant", "tt.make_range"):
+        return True
+    return value.type.element == "i1"
+
+
+def _is_fragment(op: GOp, streamed: set[GValue]) -> bool:
+    """Whether the result is an operand of mma that is read from shared memory, or converted from one: it is made step
+    by step along K."""
+    if not isinstance(op.result.encoding, DotOperand):
+        return False
+    if op.name == "ttg.local_load":
+        return True
+    tensors = [operand for operand in op.operands if operand.is_tensor]
+    return len(tensors) == 1 and tensors[0] in streamed and op.name != "ttg.convert_layout"
+
+
+def copies_of(op: GOp) -> int:
+    """Accesses of one thread for an asynchronous copy, beyond those that its addresses in global memory allow: where
+    neighbours there are none in shared memory, each has a place of its own."""
+    place, memory = op.operands[0], op.operands[1]
+    accesses, _ = shared_access(place.encoding, place.shape, memory.encoding, max(8, memory.type.bits))
+    wide = elements_per_thread(place.encoding, place.shape) / access_of(place)
+    return max(0, round(accesses - wide))
+
+
+def words_of(value: GValue) -> int:
+    """32-bit words that one thread holds of a tensor."""
+    if not value.is_tensor or value.encoding is None:
+        return 0
+    elements = elements_per_thread(value.encoding, value.shape)
+    return -(-elements * bits_of(value.type.element) // _WORD_BITS)
+
+
+def access_of(value: GValue) -> int:
+    """Neighbouring elements that one address serves."""
+    contig = contig_per_thread_of(value.encoding, value.shape)
+    fastest = order_of(value.encoding, value.shape)[0]
+    return max(1, min(contig[fastest], _ACCESS_BITS // _pointee_bits(value)))
+
+
+def _pointee_bits(value: GValue) -> int:
+    element = value.type.element
+    return max(8, bits_of(element[1:])) if element.startswith("*") else 16
+
+
+def fragments_of(op: GOp) -> int:
+    """Words of both operands for one step along K of mma_v2 (16 x 8 tiles, 256 bits of K): 4 for 16 rows of
+    A, 2 for 8 columns of B; of wgmma, A where it comes from registers."""
+    total = 0
+    for operand in op.operands[:2]:
+        if isinstance(operand.encoding, DotOperand):
+            k = operand.shape[-1] if operand.encoding.op_idx == 0 else operand.shape[-2]
+            steps = max(1, k * bits_of(operand.type.element) // 256)
+            total += max(1, words_of(operand) // steps)
+    return total
+
+
+def operands_of(op: GOp) -> int:
+    """Words of the operands that a dot reads from registers."""
+    return sum(words_of(operand) for operand in op.operands[:2])

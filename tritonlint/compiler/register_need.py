@@ -1,0 +1,181 @@
+"""What one thread has to keep: where it keeps most, and what it keeps for certain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tritonlint.compiler.graph import GOp, Graph, GValue
+from tritonlint.compiler.liveness import Numbering
+from tritonlint.compiler.ops import LOOPS
+from tritonlint.compiler.register_lives import (
+    BARRIERS,
+    VIEWS,
+    Family,
+    access_of,
+    copies_of,
+    is_free,
+    lives_of,
+    words_of,
+)
+from tritonlint.compiler.register_points import Point, points_of
+
+_LARGE = 32  # words of a value that can be too much for any limit
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What one thread has to keep, in 32-bit words unless it says otherwise."""
+
+    family: Family
+    peak: int  # the most words of data (not of addresses) that are live at once
+    loop_peak: int  # the same inside loops
+    held: int  # the most words of data that are live across an operation that needs all elements at once
+    surely_held: int  # the same where a value is kept as what it is computed from until it is needed
+    addresses: int  # the most words of pointers and index tensors that are live at once, one per access
+    loop_addresses: int  # the same inside loops
+    accumulator: int  # of the largest dot whose accumulator is in registers
+    operands: int  # of both operands of the largest dot that reads them from registers, over all of its K
+    scalars: int  # arguments of the kernel
+    batch: int = 0  # the most words of values kept, with those of all loads that are on their way at once
+    copies: int = (
+        0  # accesses of asynchronous copies in the place where most are, beyond those of wide addresses
+    )
+    whole: int = 0  # of the largest single value that is held over such an operation
+    points: tuple[Point, ...] = ()  # the places that may need most
+
+
+def need_of(graph: Graph) -> Need:
+    """One pass over the graph after all passes."""
+    lives = lives_of(graph)
+    numbering, ops = lives.numbering, lives.ops
+    size = len(ops) + 1
+    data = [0] * (size + 1)
+    saved = [0] * (size + 1)  # words of data that need not be there yet, since they can be computed later
+    address = [0] * (size + 1)
+    born = [0] * (size + 1)
+    large: list[tuple[int, int, int]] = []  # where single values that may fill all registers begin and end
+    for root, start in lives.starts.items():
+        words = 0
+        if root.is_tensor and root.encoding is not None and not is_free(root):
+            words = words_of(root)
+        if not words:
+            continue
+        # The last user writes its result over the operand.
+        end = max(start + 1, lives.ends[root] - 1)
+        if root.type.element.startswith("*") or root in lives.indices:
+            kept = max(1, words // access_of(root))
+            address[start] += kept
+            address[end] -= kept
+        elif root not in lives.streamed:
+            data[start] += words
+            data[end] -= words
+            born[start] += words
+            least = _before_computing(root, words)
+            wider = words - least
+            if least > _LARGE:
+                large.append((start, end, least))
+            if wider:
+                first = min(end, _first_use(root, numbering.position, end))
+                saved[start] += wider
+                saved[first] -= wider
+                if words > _LARGE:
+                    large.append((first - 1, end, words))
+    looped = _in_loops(numbering, size)
+    alive: list[int] = []
+    peak = held = sure = loop_peak = most = loop_most = live = spared = pointers = 0
+    for position in range(size):
+        before, least = live, live - spared
+        live += data[position]
+        alive.append(live)
+        spared += saved[position]
+        pointers += address[position]
+        most = max(most, pointers)
+        peak = max(peak, live)
+        if looped[position]:
+            loop_peak = max(loop_peak, live)
+            loop_most = max(loop_most, pointers)
+        if position < len(ops) and ops[position].name in BARRIERS:
+            held = max(held, live - born[position])
+            sure = max(sure, live - spared - born[position])
+        elif position < len(ops) and _is_back_edge(ops[position]):
+            held = max(held, before)
+            sure = max(sure, least)
+    return Need(
+        family=lives.family,
+        peak=peak,
+        loop_peak=loop_peak,
+        held=held,
+        surely_held=sure,
+        addresses=most,
+        loop_addresses=loop_most,
+        accumulator=lives.accumulator,
+        operands=lives.operands,
+        scalars=len(graph.body.args),
+        batch=_batch(ops, alive),
+        copies=max((copies_of(op) for op in ops if op.name == "ttg.async_copy_global_to_local"), default=0),
+        whole=max((words for start, end, words in large if _crosses(ops, start, end)), default=0),
+        points=points_of(lives),
+    )
+
+
+def _crosses(ops: list[GOp], start: int, end: int) -> bool:
+    """Whether an operation between two places needs all elements of its operands at once."""
+    return any(op.name in BARRIERS for op in ops[start + 1 : end])
+
+
+def _first_use(value: GValue, positions: Mapping[GOp, int], end: int) -> int:
+    """The position of the first operation that needs the value or a view of it."""
+    found = end
+    for user in value.uses:
+        if user.name in VIEWS:
+            found = min(found, _first_use(user.result, positions, end))
+        else:
+            found = min(found, positions.get(user, end))
+    return found
+
+
+def _before_computing(value: GValue, words: int) -> int:
+    """The fewest words of what a value is computed from, element by element, with scalars and constants alone: the
+    assembler may wait with that (c in fp16, then beta * c in fp32)."""
+    op = value.op
+    while op is not None and (op.name.startswith("arith.") or op.name == "tt.fp_to_fp"):
+        data = [operand for operand in op.operands if operand.is_tensor and not _is_uniform(operand)]
+        if len(data) != 1:
+            break
+        words = min(words, words_of(data[0]) or words)
+        op = data[0].op
+    return words
+
+
+def _is_uniform(value: GValue) -> bool:
+    return value.op is not None and value.op.name in ("tt.splat", "arith.constant")
+
+
+def _is_back_edge(op: GOp) -> bool:
+    """Where all that a loop carries to its next turn has been computed."""
+    return op.name == "scf.yield" and op.parent is not None and op.parent.name in LOOPS
+
+
+def _in_loops(numbering: Numbering, size: int) -> list[bool]:
+    """Whether each position lies inside a loop."""
+    found = [False] * size
+    for block, (start, end) in numbering.span.items():
+        if block.parent is not None and block.parent.name in LOOPS:
+            found[start:end] = [True] * (end - start)
+    return found
+
+
+def _batch(ops: list[GOp], live: list[int]) -> int:
+    """The most words of what is live before a run of loads, with the loads of that run: the assembler starts them all
+    before it uses the first. A run ends where all threads meet, or where a loop or a branch begins or ends."""
+    most = run = before = 0
+    for position, op in enumerate(ops):
+        if op.name == "tt.load":
+            if not run:
+                before = live[position - 1] if position else 0
+            run += words_of(op.result)
+        elif op.name in BARRIERS or op.blocks or op.name == "scf.yield":
+            most = max(most, before + run)
+            run = before = 0
+    return max(most, before + run)

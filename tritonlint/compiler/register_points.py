@@ -1,0 +1,235 @@
+"""What one thread keeps in each place of a kernel, by kind.
+
+The assembler takes elements one after the other wherever it may: within a run of operations that work element by
+element, an operand can go as its result comes. Between runs stand operations that need all of their elements at once
+(products, reductions, conversions) and the ends of loops. So the places are these runs and the operations between them,
+and of each it is counted what is kept all the way through, what goes, what comes, and what is on its way. A place that
+needs no more of anything than another one is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from tritonlint.compiler.graph import GOp, GValue
+from tritonlint.compiler.layout_properties import elements_per_thread
+from tritonlint.compiler.ops import DOTS, LOOPS
+from tritonlint.compiler.register_lives import (
+    BARRIERS,
+    Lives,
+    access_of,
+    copies_of,
+    fragments_of,
+    is_free,
+    operands_of,
+    words_of,
+)
+
+_WAITS = frozenset({"scf.yield", "ttng.warp_group_dot_wait"})
+_LOADS = frozenset({"tt.load", "ttg.local_load"})
+_FUNCTIONS = frozenset(
+    {
+        "math.exp", "math.exp2", "math.log", "math.log2", "math.sqrt", "math.rsqrt", "math.erf", "math.sin", "math.cos",
+        "math.absf", "arith.divf", "tt.extern_elementwise", "tt.precise_divf", "tt.precise_sqrt",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One place. In words of data (tensors that are neither addresses nor masks) unless it says otherwise."""
+
+    kept: int = 0  # there before and after
+    going: int = 0  # there before only
+    coming: int = 0  # there after only
+    ends: int = 0  # the more of going and coming
+    between: int = 0  # the most at once, operation by operation, beyond `ends`
+    in_flight: int = 0  # going, with all that is loaded here, beyond `ends`
+    loaded: int = 0  # here, from global or shared memory
+    addresses: int = 0  # words of pointers and indices that are kept or go, one per access
+    new_addresses: int = 0  # the same of those made here
+    masks: int = 0  # predicates that are kept or go: one of a mask for each access, or for each element that it chooses
+    new_masks: int = 0  # the same of those made here
+    functions: int = 0  # the most that one function (exp, a division) makes
+    scanned: int = 0  # operands of a scan
+    converted: int = 0  # operands that go in a change of layout
+    accumulator: int = 0  # result of a product
+    fragments: int = 0  # operands of a product for one step along K
+    operands: int = 0  # operands that a product reads from registers, over all of K
+    consumed: int = 0  # data that goes in a product
+    copies: int = 0  # accesses of asynchronous copies
+    scalars: int = 0  # words of scalars that are kept
+    stored: int = 0  # of the largest store
+    compared: int = 0  # elements of the largest comparison that chooses between values
+    looped: int = 0  # 1 inside a loop
+
+
+_NAMES = tuple(field.name for field in fields(Point))
+
+
+def points_of(lives: Lives) -> tuple[Point, ...]:
+    """The places of a graph that may need most."""
+    places = _Places(lives)
+    counts = {name: [0] * places.count for name in _NAMES}
+    _count_values(lives, places, counts)
+    _count_operations(lives, places, counts)
+    found = sorted(set(zip(*counts.values(), strict=True)), key=sum, reverse=True)
+    most: list[tuple[int, ...]] = []
+    for place in found:
+        if not any(all(map(int.__ge__, other, place)) for other in most):
+            most.append(place)
+    return tuple(Point(*place) for place in most)
+
+
+class _Places:
+    """The places in program order: `of` has that of each position, `first` the first position of each, `between` the
+    operation of those that stand between runs."""
+
+    def __init__(self, lives: Lives) -> None:
+        ops, numbering = lives.ops, lives.numbering
+        cuts = {0}
+        self.between: dict[int, GOp] = {}
+        looped: list[tuple[int, int]] = []
+        for position, op in enumerate(ops):
+            if op.name in BARRIERS or op.name in _WAITS:
+                cuts |= {position, position + 1}
+                self.between[position] = op
+            elif op.blocks:
+                cuts |= {position, position + 1}
+                for block in op.blocks:
+                    if block in numbering.span:
+                        cuts |= set(numbering.span[block])
+                        if op.name in LOOPS:
+                            looped.append(numbering.span[block])
+        self.first = sorted(cut for cut in cuts if cut < max(1, len(ops)))
+        self.count = len(self.first)
+        self.of: list[int] = []
+        for place, (start, end) in enumerate(zip(self.first, [*self.first[1:], len(ops) + 1], strict=True)):
+            self.of += [place] * (end - start)
+        self.looped = {place for start, end in looped for place in self.of[start:end]}
+
+
+def _count_values(lives: Lives, places: _Places, counts: dict[str, list[int]]) -> None:
+    """What the values keep, by where they come to be and where they are used last."""
+    size = len(places.of)
+    # The changes from place to place of what is there before and after it.
+    kept, addresses, masks, scalars = ([0] * (places.count + 1) for _ in range(4))
+    changes = [0] * (size + 1)  # of data from operation to operation, but for what a place keeps
+    carried = {op.operands[2] for op in lives.ops if op.name in DOTS and len(op.operands) > 2}
+
+    def keep(changed: list[int], first: int, last: int, words: int) -> None:
+        if last > first + 1:
+            changed[first + 1] += words
+            changed[last] -= words
+
+    for value, start in lives.starts.items():
+        end = min(max(start, lives.ends[value] - 1), size - 1)
+        first, last = places.of[start], places.of[end]
+        if not value.is_tensor:
+            if value.memory or value.type.shape is not None:
+                continue
+            if value.op is None or value.op.name != "arith.constant":
+                wide = value.type.element.startswith("*") or value.type.element in ("i64", "u64", "fp64")
+                keep(scalars, first, last, 2 if wide else 1)
+            continue
+        if value.encoding is None or (value.op is not None and value.op.name == "arith.constant"):
+            continue
+        if value.type.element == "i1":
+            changed, names = masks, ("masks", "new_masks")
+            words = _predicates(value)
+        elif is_free(value) or value in lives.streamed:
+            continue
+        elif value.type.element.startswith("*") or value in lives.indices:
+            changed, names = addresses, ("addresses", "new_addresses")
+            words = max(1, words_of(value) // access_of(value))
+        else:
+            words = words_of(value)
+            keep(kept, first, last, words)
+            changes[start] += words
+            if first == last:
+                changes[max(end, start + 1)] -= words
+                continue
+            counts["coming"][first] += words
+            if not (value in carried and end in places.between):  # the sum takes its place
+                counts["going"][last] += words
+            changes[places.first[first + 1]] -= words
+            changes[places.first[last]] += words
+            changes[end] -= words
+            continue
+        keep(changed, first, last, words)
+        if value.op is not None:
+            counts[names[1]][first] += words
+        if first != last:
+            counts[names[0]][last] += words
+    for name, changed in (("kept", kept), ("addresses", addresses), ("masks", masks), ("scalars", scalars)):
+        here = 0
+        for place in range(places.count):
+            here += changed[place]
+            counts[name][place] += here
+    most = [0] * places.count
+    here = 0
+    for position, place in enumerate(places.of):
+        here += changes[position]
+        most[place] = max(most[place], here)
+    for place, at_once in enumerate(most):
+        op = places.between.get(places.first[place])
+        if op is None:
+            ends = max(counts["going"][place], counts["coming"][place])
+            counts["ends"][place] = ends
+            counts["between"][place] = max(0, at_once - ends)
+
+
+def _predicates(mask: GValue) -> int:
+    """How many predicates of a mask are told apart: one for each access it guards, or each element it chooses."""
+    elements = elements_per_thread(mask.encoding, mask.shape)
+    most = 1
+    for user in mask.uses:
+        guards = user.name in ("tt.load", "tt.store", "ttg.async_copy_global_to_local")
+        most = max(most, elements // access_of(user.operands[0]) if guards else elements)
+    return most
+
+
+def _count_operations(lives: Lives, places: _Places, counts: dict[str, list[int]]) -> None:
+    """What operations take beside the values."""
+    for place in places.looped:
+        counts["looped"][place] = 1
+
+    def most(name: str, place: int, number: int) -> None:
+        counts[name][place] = max(counts[name][place], number)
+
+    for position, op in enumerate(lives.ops):
+        place = places.of[position]
+        if op.name == "ttg.async_copy_global_to_local":
+            pointers = op.operands[0]
+            wide = elements_per_thread(pointers.encoding, pointers.shape) // access_of(pointers)
+            counts["copies"][place] += max(1, wide) + copies_of(op)
+        elif op.name == "tt.store":
+            if op.operands[1].is_tensor:
+                most("stored", place, words_of(op.operands[1]))
+        elif not op.results or not op.results[0].is_tensor:
+            continue
+        elif op.name in _LOADS:
+            if op.results[0] not in lives.streamed:
+                counts["loaded"][place] += words_of(op.results[0])
+        elif op.name in _FUNCTIONS:
+            most("functions", place, words_of(op.results[0]))
+        elif op.name == "arith.cmpi" and any(user.name == "arith.select" for user in op.results[0].uses):
+            most("compared", place, elements_per_thread(op.results[0].encoding, op.results[0].shape))
+    for place, first in enumerate(places.first):
+        between = places.between.get(first)
+        going, ends = counts["going"][place], counts["ends"][place]
+        if between is None:
+            counts["in_flight"][place] = max(0, counts["loaded"][place] + going - ends)
+            continue
+        counts["loaded"][place] = 0  # not in a run
+        if between.name == "tt.scan":
+            counts["scanned"][place] = sum(words_of(value) for value in between.operands if value.is_tensor)
+        elif between.name == "ttg.convert_layout":
+            counts["converted"][place] = going
+        elif between.name in DOTS:
+            counts["accumulator"][place] = counts["coming"][place] or words_of(between.results[0])
+            counts["fragments"][place] = fragments_of(between)
+            counts["operands"][place] = operands_of(between)
+            counts["consumed"][place] = going
+        elif between.name not in ("tt.reduce", "ttng.tmem_load"):
+            counts["ends"][place] = max(going, counts["coming"][place])
