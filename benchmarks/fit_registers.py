@@ -65,8 +65,7 @@ SUMS = {
     "wmma": (*COMMON, "accumulator", "operands"),
 }
 # Of the launches that are said to spill: so many are asked for that nine of ten remain in kernels that had no say.
-# On AMD few kernels spill, and more cannot be asked.
-PRECISION = 0.9
+PRECISION = 0.92
 SQUEEZES = [(share, words) for share in (0.0, 0.04, 0.08, 0.12, 0.16) for words in (0, 2, 4)]
 NEED = [field.name for field in dataclasses.fields(Need)]
 COLUMNS = ["group", "kernel", "arch", "release", "warps", *NEED, "regs", "spill", "ctas_per_sm", "shared"]
@@ -178,12 +177,6 @@ def is_free(row: dict[str, Any]) -> bool:
     return not row["spill"] and row["regs"] < limit_of(row) - 1
 
 
-@cache
-def _ctas_by_registers(arch: str, warps: int, shared: int) -> tuple[int | None, ...]:
-    row = {"arch": arch, "warps": warps, "shared": shared}
-    return tuple(ctas(row, registers) for registers in range(256))
-
-
 def wanted_between(row: dict[str, Any]) -> tuple[float, float]:
     """Between which numbers of registers a kernel wants what gives the true CTAs per SM. A spill at the limit says that
     more than the limit was wanted; so does one at the few registers that the assembler falls back to when it gives up
@@ -191,11 +184,10 @@ def wanted_between(row: dict[str, Any]) -> tuple[float, float]:
     limit = limit_of(row)
     if row["spill"] and (row["regs"] >= limit - 8 or row["regs"] <= 40):
         return 1.05 * limit, 1e6
-    table = _ctas_by_registers(row["arch"], row["warps"], row["shared"])
     low = high = row["regs"]
-    while low > 8 and table[low - 1] == table[row["regs"]]:
+    while low > 8 and ctas(row, low - 1) == ctas(row, low):
         low -= 1
-    while high < 255 and table[high + 1] == table[row["regs"]]:
+    while high < 255 and ctas(row, high + 1) == ctas(row, high):
         high += 1
     top = 1e6 if row["regs"] >= limit - 1 else 1.1 * limit
     return low - 1 if low > 8 else 1e-3, high if high < min(255, limit) else top
@@ -280,8 +272,12 @@ def report(
 
 def ctas(row: dict[str, Any], registers: int) -> int | None:
     """CTAs per SM on a GPU of the row's architecture, were these its registers."""
-    gpu = find_gpu(GPUS[row["arch"]])
-    return occupancy(gpu, warps=row["warps"], registers=registers, shared_bytes=row["shared"]).ctas_per_sm
+    return _ctas(row["arch"], row["warps"], row["shared"], registers)
+
+
+@cache
+def _ctas(arch: str, warps: int, shared: int, registers: int) -> int | None:
+    return occupancy(find_gpu(GPUS[arch]), warps=warps, registers=registers, shared_bytes=shared).ctas_per_sm
 
 
 def quantile(values: list[float], share: float) -> float:
@@ -306,6 +302,22 @@ def spill_threshold(rows: list[dict[str, Any]], guesses: list[float]) -> float:
     return math.floor(1e5 * best) / 1e5
 
 
+def odds(rows: list[dict[str, Any]], guesses: list[float]) -> tuple[float, float]:
+    """At which share of the limit every second launch spills, and how steeply the odds rise with it: the likeliest."""
+    import numpy as np
+    from scipy.optimize import minimize
+
+    shares = np.log([guess / limit_of(row) for row, guess in zip(rows, guesses, strict=True)])
+    signs = np.array([1 if row["spill"] else -1 for row in rows])
+
+    def unlikely(found: Any) -> float:
+        even, power = found
+        return float(np.logaddexp(0, -signs * power * (shares - even)).sum())
+
+    even, power = minimize(unlikely, [0.1, 8.0], method="Nelder-Mead").x
+    return round(math.exp(even), 3), round(float(power), 2)
+
+
 def settings(rows: list[dict[str, Any]], guesses: list[float], family: str) -> dict[str, Any]:
     """What is chosen by guesses for kernels that were left out of the fit."""
     free = [row["regs"] / guess for row, guess in zip(rows, guesses, strict=True) if guess and is_free(row)]
@@ -315,6 +327,7 @@ def settings(rows: list[dict[str, Any]], guesses: list[float], family: str) -> d
         "high": round(max(1.0, quantile(free, 0.95)), 3),
         **squeeze,
         "spills_from": spill_threshold(rows, guesses),
+        "odds": odds(rows, guesses),
     }
 
 

@@ -14,6 +14,7 @@ from tritonlint.compiler.register_points import Point
 from tritonlint.compiler.registers import (
     UNKNOWN,
     Estimate,
+    chance,
     estimate_of,
     from_need,
     known_need,
@@ -144,6 +145,12 @@ def test_the_assembler_takes_a_step_for_one_more_block() -> None:
     assert [squeezed(wanted, options, 0, 2) for wanted in (50.0, 51.0)] == [48.0, 51.0]
     assert squeezed(50.0, options, 0, 0) == 50.0
     assert squeezed(300.0, options, 0.1, 2) == 300.0
+
+
+def test_the_odds_of_a_spill_rise_with_what_is_wanted() -> None:
+    assert chance(1.1, 1.1, 8.0) == 0.5
+    assert chance(0.5, 1.1, 8.0) < 0.01
+    assert chance(2.0, 1.1, 8.0) > 0.99
 
 
 @pytest.mark.parametrize("per_thread", [4, 16, 64])

@@ -147,8 +147,8 @@ def _finish(trace: ir.Trace, options: Options, target: Target, release: Release)
     made = _finished.get_for(_key(trace, options, release), target, stages, make)
     estimate = estimate_of(made.need, options, target)
     words = 0
-    if made.need is not None and estimate.spills != "no":
-        words = spilled_words(made.need, register_limit(options, target))
+    if made.need is not None:
+        words = round(estimate.chance * spilled_words(made.need, register_limit(options, target)))
     answer = made.compiled
     if stages < options.num_stages:
         why = f"num_stages={options.num_stages}: no more than {_MOST_STAGES} stages are gone through"

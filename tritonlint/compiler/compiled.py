@@ -76,5 +76,7 @@ class Compiled:
     spills: Spills
     pipelining_off: str = ""  # what stopped the pipeliner (a print, assert or barrier in the loop), else ""
     sections: tuple[Section, ...] = ()  # what a program issues, loop by loop; () where nothing is known
-    spilled_words: int = 0  # about how many 32-bit words of a thread find no register
+    spilled_words: int = (
+        0  # 32-bit words of a thread that find no register, to be expected by the odds of a spill
+    )
     reasons: tuple[str, ...] = ()  # why the number is not exact, one sentence each, with line and construct

@@ -50,9 +50,9 @@ _INDEX_OPS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Lives:
-    """The values of a graph. `starts` has the position at which each comes to be, `ends` the one after its last use;
-    `streamed` are operands of products that are read from shared memory step by step along K, `indices` integer tensors
-    that only addresses and masks are made of. The last three are those of Need."""
+    """The values of a graph that registers may hold. `starts` has the position at which each comes to be, `ends` the one
+    after its last use; `streamed` are operands of products that are read from shared memory step by step along K,
+    `indices` integer tensors that only addresses and masks are made of. The last three are those of Need."""
 
     numbering: Numbering
     starts: dict[GValue, int]
@@ -80,6 +80,8 @@ def lives_of(graph: Graph) -> Lives:
 
     def meet(value: GValue, root: GValue) -> None:
         root = roots.setdefault(value, root)
+        if not root.is_tensor and _takes_nothing(root):
+            return
         start, end = numbering.interval(value)
         starts.setdefault(root, start)
         ends[root] = max(ends.get(root, 0), end)
@@ -112,6 +114,13 @@ def lives_of(graph: Graph) -> Lives:
             operands = max(operands, operands_of(op))
     indices = _index_values(numbering.ops)
     return Lives(numbering, starts, ends, streamed, indices, family, accumulator, operands)
+
+
+def _takes_nothing(value: GValue) -> bool:
+    """A memory or a constant, which no register of a thread holds."""
+    if value.memory or value.type.shape is not None:
+        return True
+    return value.op is not None and value.op.name == "arith.constant"
 
 
 def family_of(op: GOp) -> Family:

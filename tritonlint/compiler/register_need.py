@@ -90,11 +90,15 @@ def need_of(graph: Graph) -> Need:
         alive.append(live)
         spared += saved[position]
         pointers += address[position]
-        most = max(most, pointers)
-        peak = max(peak, live)
+        if pointers > most:
+            most = pointers
+        if live > peak:
+            peak = live
         if looped[position]:
-            loop_peak = max(loop_peak, live)
-            loop_most = max(loop_most, pointers)
+            if live > loop_peak:
+                loop_peak = live
+            if pointers > loop_most:
+                loop_most = pointers
         if position < len(ops) and ops[position].name in BARRIERS:
             held = max(held, live - born[position])
             sure = max(sure, live - spared - born[position])

@@ -126,11 +126,8 @@ def _count_values(lives: Lives, places: _Places, counts: dict[str, list[int]]) -
         end = min(max(start, lives.ends[value] - 1), size - 1)
         first, last = places.of[start], places.of[end]
         if not value.is_tensor:
-            if value.memory or value.type.shape is not None:
-                continue
-            if value.op is None or value.op.name != "arith.constant":
-                wide = value.type.element.startswith("*") or value.type.element in ("i64", "u64", "fp64")
-                keep(scalars, first, last, 2 if wide else 1)
+            wide = value.type.element.startswith("*") or value.type.element in ("i64", "u64", "fp64")
+            keep(scalars, first, last, 2 if wide else 1)
             continue
         if value.encoding is None or (value.op is not None and value.op.name == "arith.constant"):
             continue
@@ -168,9 +165,10 @@ def _count_values(lives: Lives, places: _Places, counts: dict[str, list[int]]) -
             counts[name][place] += here
     most = [0] * places.count
     here = 0
-    for position, place in enumerate(places.of):
-        here += changes[position]
-        most[place] = max(most[place], here)
+    for place, change in zip(places.of, changes, strict=False):
+        here += change
+        if here > most[place]:
+            most[place] = here
     for place, at_once in enumerate(most):
         op = places.between.get(places.first[place])
         if op is None:

@@ -37,12 +37,13 @@ SOFT = 3.0  # registers by which a place may need less than another one and stil
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Registers per thread with the range that holds most kernels."""
+    """Registers per thread with the range that holds most kernels; `chance` is the probability that some spill."""
 
     registers: int | None
     low: int | None
     high: int | None
     spills: Spills
+    chance: float = 0.0
 
 
 UNKNOWN = Estimate(None, None, None, "no")
@@ -119,11 +120,19 @@ def from_need(need: Need, options: Options, target: Target) -> Estimate:
     likely = wanted > model["spills_from"] * limit
     spills: Spills = "certain" if certain else "likely" if likely else "no"
     if spills == "certain":
-        return Estimate(limit, limit, limit, spills)
+        return Estimate(limit, limit, limit, spills, 1.0)
     given = squeezed(wanted, options, *model["squeeze"]) if "squeeze" in model else wanted
     likeliest = _clamp(given, limit)
     low = min(low, likeliest)
-    return Estimate(likeliest, _clamp(low, limit), _clamp(high, limit), spills)
+    return Estimate(
+        likeliest, _clamp(low, limit), _clamp(high, limit), spills, chance(wanted / limit, *model["odds"])
+    )
+
+
+def chance(share: float, even: float, power: float) -> float:
+    """The probability that a thread spills which wants that share of what it may have; at `even` it is a half."""
+    against: float = (even / max(share, 1e-3)) ** power
+    return 1 / (1 + against)
 
 
 def surely_spills(need: Need, target: Target, limit: int) -> bool:
