@@ -1,11 +1,13 @@
 """Random input for every door of tritonlint, for as long as one likes.
 
-    python benchmarks/fuzz.py [--seconds 600] [--inputs N] [--seed 0] [--jobs 2] [--target source ...] [--corpus FOLDER]
+    python benchmarks/fuzz.py [--seconds 600] [--inputs N] [--seed 0] [--jobs 2] [--target source ...]
+                              [--corpus FOLDER] [--largest 200000]
 
 Runs the targets of tests/fuzzing.py in worker processes, each input with a limit of CPU time and of memory, and prints
 every kind of failure once with the target and the seed that bring it back. It ends after so many seconds or so many
 inputs of each target, whichever is first. With --corpus, sources are mutated from the Python files with kernels of that
-folder (unpacked wheels of kernel libraries, say) as well. Exit status 1 where anything failed.
+folder (unpacked wheels of kernel libraries, say) as well, of those that are smaller than --largest bytes: an input costs
+what its file costs, so that most of a long run is better spent on small ones. Exit status 1 where anything failed.
 """
 
 from __future__ import annotations
@@ -28,7 +30,6 @@ from tests import fuzzing
 SECONDS_PER_INPUT = 60
 BYTES_OF_MEMORY = 4 << 30
 BATCH = 20
-LARGEST = 200_000  # bytes of a file to start from
 
 
 class TooSlow(BaseException):
@@ -39,12 +40,12 @@ def _stop(_signal: int, _frame: FrameType | None) -> None:
     raise TooSlow
 
 
-def _prepare(corpus: str | None) -> None:
+def _prepare(corpus: str | None, largest: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (BYTES_OF_MEMORY, BYTES_OF_MEMORY))
     signal.signal(signal.SIGPROF, _stop)
     if corpus is not None:
         own = fuzzing.seeds()
-        files = sorted(path for path in Path(corpus).rglob("*.py") if path.stat().st_size < LARGEST)
+        files = sorted(path for path in Path(corpus).rglob("*.py") if path.stat().st_size < largest)
         texts = [path.read_text(encoding="utf-8", errors="replace") for path in files]
         kernels = tuple(text for text in texts if "triton.jit" in text)
         fuzzing.seeds = lambda: (*own, *kernels)  # type: ignore[assignment]
@@ -84,13 +85,15 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--target", nargs="*", default=list(fuzzing.TARGETS), choices=list(fuzzing.TARGETS))
     parser.add_argument("--corpus")
+    parser.add_argument("--largest", type=int, default=200_000, help="bytes of a file of the corpus")
     options = parser.parse_args()
     until = time.monotonic() + options.seconds
     inputs = dict.fromkeys(options.target, 0)
     longest = dict.fromkeys(options.target, 0.0)
     kinds: set[str] = set()
     first = options.seed
-    with ProcessPoolExecutor(options.jobs, initializer=_prepare, initargs=(options.corpus,)) as pool:
+    given = (options.corpus, options.largest)
+    with ProcessPoolExecutor(options.jobs, initializer=_prepare, initargs=given) as pool:
         while time.monotonic() < until and (options.inputs is None or first - options.seed < options.inputs):
             for target, future in [(target, pool.submit(_batch, target, first)) for target in options.target]:
                 count, slowest, failures = future.result()

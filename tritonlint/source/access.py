@@ -29,13 +29,11 @@ from tritonlint.source.objects import (
     Tensor,
     TypeValue,
 )
+from tritonlint.source.sizes import MOST_ITEMS, MOST_LONG, length_of_range, too_long
 
 if TYPE_CHECKING:
     from tritonlint.source.environment import Frame
     from tritonlint.source.interpreter import Interpreter
-
-
-MOST_ITEMS = 20_000  # of a range that are gone through
 
 
 def attribute(interp: Interpreter, base: Any, name: str, node: ast.AST | None = None) -> Any:
@@ -257,7 +255,7 @@ def _sequence_item(interp: Interpreter, base: Any, index: Any) -> Any:
             return List(found) if isinstance(base, list) else found
         return interp.symbol(symbolic.grow("slice", id(base)), "the bounds of a slice are not known")
     if isinstance(index, Symbol):
-        items = list(base)[:64]
+        items = list(base[:64])
         if items and not isinstance(base, (str, bytes)):
             if index.low is not None and index.high is not None and 0 <= index.low <= index.high < len(items):
                 items = items[index.low : index.high + 1]
@@ -271,16 +269,18 @@ def _sequence_item(interp: Interpreter, base: Any, index: Any) -> Any:
 
 def not_iterated(value: Any) -> str:
     """Why `iterate` gives nothing for a value."""
-    if isinstance(value, range):
-        return f"it runs over {len(value):,} items, and no more than {MOST_ITEMS:,} are followed"
+    if too_long(value):
+        count = length_of_range(value) if isinstance(value, range) else len(value)
+        return f"it runs over {count:,} items, and no more than {MOST_ITEMS:,} are followed"
     return "what it runs over is not known"
 
 
 def iterate(interp: Interpreter, value: Any) -> list[Any] | None:
     """The items that a loop over the value sees (some may be Maybe); None where they are not known."""
     if isinstance(value, (list, tuple, range, Set, frozenset)):
-        if isinstance(value, range) and len(value) > MOST_ITEMS:
+        if too_long(value):
             return None
+        interp.charge(len(value))
         return list(value)
     if isinstance(value, Dict):
         return list(value)
@@ -300,11 +300,17 @@ def operate(interp: Interpreter, op: ast.operator, left: Any, right: Any) -> Any
     ):
         key = symbolic.grow("op", type(op).__name__, symbolic.key_of(left), symbolic.key_of(right))
         return interp.symbol(key, "its parts are not known")
+    interp.charge(_items(left) + _items(right))
     return symbolic.binary(interp.symbol, op, left, right)
+
+
+def _items(value: Any) -> int:
+    return len(value) if isinstance(value, (list, tuple, str, bytes)) else 0
 
 
 def compare(interp: Interpreter, op: ast.cmpop, left: Any, right: Any) -> Any:
     """A comparison of two plain values."""
+    interp.charge(_items(left) + _items(right))
     return symbolic.compare(interp.symbol, op, externals.comparable(left), externals.comparable(right))
 
 
@@ -353,6 +359,8 @@ def _store_item(
             module = frame.environment.module
             base.origins[index] = Origin(module.path, module.span(target))
     elif isinstance(index, (int, slice)):
+        if isinstance(index, slice) and len(base) + _items(value) > MOST_LONG:
+            raise Raised("MemoryError", "the list is too long")
         try:
             base[index] = value
         except (IndexError, TypeError, ValueError) as error:

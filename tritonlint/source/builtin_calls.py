@@ -27,6 +27,7 @@ from tritonlint.source.objects import (
     Tensor,
     TypeValue,
 )
+from tritonlint.source.sizes import too_large
 from tritonlint.source.values import DType
 
 if TYPE_CHECKING:
@@ -201,6 +202,8 @@ def _convert(interp: Interpreter, name: str, value: Any, arguments: Arguments) -
         return interp.symbol(("str", value), "the text of a dtype", kind="str")
     if name == "str" and value is not None and not isinstance(value, (int, float, str, bool, tuple)):
         return unknown(interp, arguments, "its text is not known", kind="str")
+    if too_large(value):
+        return unknown(interp, arguments, "it has too many parts")
     if not isinstance(value, (int, float, str, bool, bytes)) and name in ("int", "float"):
         return unknown(interp, arguments, "the number is not known", kind=name)
     if isinstance(value, str) and len(value) > 200 and name in ("int", "float"):
@@ -305,7 +308,10 @@ def length(interp: Interpreter, value: Any) -> Any:
             ("len", id(value)), "how long a list is hangs on conditions", sure, len(value), kind="int"
         )
     if isinstance(value, (Dict, Set, str, bytes, range, frozenset)):
-        return len(value)
+        try:
+            return len(value)
+        except OverflowError as error:
+            raise Raised("OverflowError", str(error)) from None
     if isinstance(value, Class) and value.is_enum:
         return sum(isinstance(one, EnumMember) for one in value.attributes.values())
     if isinstance(value, Tensor) and value.shape:

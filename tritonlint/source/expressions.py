@@ -21,6 +21,7 @@ from tritonlint.source.objects import (
     Symbol,
     Tensor,
 )
+from tritonlint.source.sizes import MOST_LONG, too_large, too_wide
 
 if TYPE_CHECKING:
     from tritonlint.source.environment import Frame
@@ -71,6 +72,8 @@ def tuple_(interp: Interpreter, node: ast.Tuple, frame: Frame) -> Any:
     items = elements(interp, node.elts, frame)
     if items is None:
         return interp.symbol(("node", id(node)), "an unpacked part is not known")
+    if too_large(items):
+        return interp.symbol(("node", id(node)), "it has too many parts")
     if any(isinstance(item, Maybe) for item in items):
         return List(items)
     return tuple(items)
@@ -80,6 +83,8 @@ def list_(interp: Interpreter, node: ast.List, frame: Frame) -> Any:
     items = elements(interp, node.elts, frame)
     if items is None:
         return interp.symbol(("node", id(node)), "an unpacked part is not known")
+    if too_large(items):
+        return interp.symbol(("node", id(node)), "it has too many parts")
     return List(items, origin(frame, node))
 
 
@@ -151,7 +156,7 @@ def joined_string(interp: Interpreter, node: ast.JoinedStr, frame: Frame) -> Any
     parts = [interp.evaluate(part, frame) for part in node.values]
 
     def join(*row: Any) -> Any:
-        if all(isinstance(part, str) for part in row):
+        if all(isinstance(part, str) for part in row) and sum(map(len, row)) <= MOST_LONG:
             return "".join(row)
         return interp.symbol(
             symbolic.grow("join", *map(symbolic.key_of, row)), "a part of the text is not known", kind="str"
@@ -169,6 +174,7 @@ def formatted(interp: Interpreter, node: ast.FormattedValue, frame: Frame) -> An
             not isinstance(one, (int, float, str, bool, type(None)))
             or not isinstance(how, str)
             or len(how) > 20
+            or too_wide(how)
         ):
             return interp.symbol(
                 symbolic.grow("format", symbolic.key_of(one)), "a part of the text is not known"

@@ -19,6 +19,7 @@ from tritonlint.source.sites import Platform
 
 Made = TypeVar("Made")
 SITE_STEPS = 60_000  # expression nodes that one site may evaluate: about 100 ms
+ITEMS_PER_STEP = 16  # of a sequence or characters of a text, in one go
 ALL_STEPS = 500_000  # of all module-level statements, of the file and of what it imports
 MAX_DEPTH = 40  # calls inside calls
 
@@ -127,6 +128,12 @@ class Interpreter:
     def allowance(self) -> int:
         """Steps for one module-level statement."""
         return max(min(SITE_STEPS, self.reserve), 0)
+
+    def charge(self, items: int) -> None:
+        """Steps for going through so many items. Raises OutOfBudget."""
+        self.steps -= items // ITEMS_PER_STEP
+        if self.steps < 0:
+            raise OutOfBudget
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Any:
         self.steps -= 1

@@ -21,6 +21,7 @@ from tritonlint.source.objects import (
     TypeValue,
 )
 from tritonlint.source.sites import ModuleRef
+from tritonlint.source.sizes import too_large
 from tritonlint.source.symbolic import is_familiar, reason_of
 from tritonlint.source.values import Bounded, DType, Knowledge, Known, OneOf, Unknown
 
@@ -72,6 +73,8 @@ def knowledge(interp: Interpreter, value: Any) -> Knowledge:
         return Unknown("a tensor descriptor")
     if isinstance(value, External) and not is_familiar(value):
         return Unknown(reason_of(value))
+    if too_large(value):
+        return Unknown("it has too many parts")
     found = plain(interp, value)
     return Unknown("its parts are not known") if found is _NOT_PLAIN else Known(found)
 

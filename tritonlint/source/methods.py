@@ -18,6 +18,7 @@ from tritonlint.source.objects import (
     Tensor,
     TypeValue,
 )
+from tritonlint.source.sizes import MOST_LONG, too_long, too_wide
 
 if TYPE_CHECKING:
     from tritonlint.source.interpreter import Arguments, Interpreter
@@ -76,6 +77,8 @@ def call_method(interp: Interpreter, method: Method, arguments: Arguments) -> An
     if isinstance(receiver, (str, bytes)):
         return lift(lambda *row: _text(interp, receiver, name, row, arguments), *arguments.positional)
     if isinstance(receiver, (tuple, range)) and name in ("index", "count") and arguments.positional:
+        if too_long(receiver) and not isinstance(arguments.positional[0], int):
+            return _not_known(interp, receiver, name, arguments)
         try:
             return getattr(receiver, name)(arguments.positional[0])
         except ValueError as error:
@@ -306,6 +309,20 @@ def _set(interp: Interpreter, target: Set, name: str, arguments: Arguments) -> A
     return _not_known(interp, target, name, arguments)
 
 
+def _grows(receiver: str | bytes, name: str, row: list[Any], values: list[Any]) -> bool:
+    """Would a method's text become too long?"""
+    longest = max((len(one) for one in values if isinstance(one, (str, bytes))), default=0)
+    if name == "join":
+        return (len(receiver) + longest) * len(values) > MOST_LONG
+    if not isinstance(receiver, str):
+        return name == "replace" and len(receiver) * longest > MOST_LONG
+    if name == "format":
+        return receiver.count("{") * longest > MOST_LONG or too_wide(receiver, values)
+    if name == "replace" and row and isinstance(row[0], str):
+        return receiver.count(row[0]) * longest > MOST_LONG
+    return False
+
+
 def _text(
     interp: Interpreter, receiver: str | bytes, name: str, row: tuple[Any, ...], arguments: Arguments
 ) -> Any:
@@ -317,6 +334,7 @@ def _text(
     if (
         not all(isinstance(one, (str, int, float, bytes, type(None))) for one in (*flat, *named))
         or len(receiver) > 10_000
+        or _grows(receiver, name, plain, [*flat, *named])
     ):
         return _not_known(interp, receiver, name, arguments)
     try:

@@ -21,6 +21,7 @@ from tritonlint.source.objects import (
     Tensor,
     TypeValue,
 )
+from tritonlint.source.sizes import MOST_LONG, too_large, too_long, too_wide
 from tritonlint.source.values import DType
 
 Make = Callable[..., Any]  # (key, reason, **bounds) -> Symbol, or the value that is assumed for the key
@@ -49,7 +50,7 @@ _COMPARE: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
 _FAMILIAR = frozenset(sys.stdlib_module_names) | {"triton", "torch", "numpy", "builtins"}
 _SCALARS = (int, float, str, bool, bytes, complex)
 _LIMIT_BITS = 4096  # of an integer, of a shift
-_LIMIT_ITEMS = 100_000  # of a repeated string or list
+_KEY_PARTS = 1000  # of a tuple that is told by what it holds
 
 _PROMOTION = ["i1", "u8", "i8", "i16", "i32", "i64", "fp16", "bf16", "fp32", "fp64"]
 
@@ -60,7 +61,7 @@ def key_of(value: Any) -> Any:
         return value.key
     if value is None or isinstance(value, _SCALARS):
         return (type(value).__name__, value)
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and not too_large(value, _KEY_PARTS):
         return tuple(key_of(item) for item in value)
     if isinstance(value, (DType, External, TypeValue)):
         return value
@@ -159,11 +160,13 @@ def _reasonable(sign: str, left: Any, right: Any) -> bool:
     if sign == "*":
         for items, count in ((left, right), (right, left)):
             if isinstance(items, (str, bytes, list, tuple)) and isinstance(count, int):
-                return len(items) * max(count, 0) <= _LIMIT_ITEMS
+                return len(items) * max(count, 0) <= MOST_LONG
         if isinstance(left, int) and isinstance(right, int):
             return left.bit_length() + right.bit_length() <= _LIMIT_BITS
+    if sign == "+" and isinstance(left, (str, bytes, list, tuple)) and isinstance(right, type(left)):
+        return len(left) + len(right) <= MOST_LONG
     if sign == "%" and isinstance(left, str):
-        return len(left) < 1000
+        return len(left) < 1000 and not too_wide(left, right)
     return True
 
 
@@ -438,6 +441,8 @@ def equal(left: Any, right: Any) -> bool | None:
                 else False
             )
     if isinstance(left, (tuple, list)) and isinstance(right, (tuple, list)):
+        if too_large(left) or too_large(right):
+            return None
         if isinstance(left, tuple) is not isinstance(right, tuple) or len(left) != len(right):
             return False if not any(isinstance(item, Maybe) for item in (*left, *right)) else None
         answers = [equal(a, b) for a, b in zip(left, right, strict=False)]
@@ -462,6 +467,8 @@ def _contains(item: Any, container: Any) -> bool | None:
             return None
     if isinstance(container, str):
         return item in container if isinstance(item, str) else None
+    if too_long(container):
+        return item in container if isinstance(container, range) and isinstance(item, int) else None
     if isinstance(container, (list, tuple, set, frozenset, range)):
         unsure = False
         for element in container:
