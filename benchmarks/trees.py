@@ -41,12 +41,13 @@ class Run:
 
 
 def measured(command: Sequence[str], environment: Mapping[str, str]) -> Run:
-    """Runs a command to its end, whatever its exit status."""
+    """Runs a command to its end, whatever its exit status. Python keeps its bytecode, as it does where a package is
+    installed: compiling the sources of tritonlint at each start would take as long as a warm run."""
+    environment = {**os.environ, **environment}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
-    process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **environment}
-    )
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     peak = [0]
     watcher = threading.Thread(target=_watch, args=(process, peak), daemon=True)
     watcher.start()

@@ -116,3 +116,22 @@ def test_what_is_asked_later_is_noticed() -> None:
     assert shared(plans) == {"other"}
     assert plans[0][0].kernel.scope.lookup("VALUE") is not None
     assert work.differs
+
+
+def test_a_property_that_nobody_reads_is_not_asked_for() -> None:
+    source = """
+import triton
+
+@triton.jit
+def k(x, BLOCK: tl.constexpr):
+    pass
+
+def run(x):
+    properties = triton.runtime.driver.active.utils.get_device_properties(0)
+    k[(properties.get("num_vectorcore", 20),)](x, BLOCK=KEY)
+"""
+    same, apart = (
+        on_each(source.replace("KEY", text)) for text in ("64", "properties['multiprocessor_count']")
+    )
+    assert shared(same) == {"k"}
+    assert shared(apart) == set()

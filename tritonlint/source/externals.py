@@ -13,6 +13,7 @@ from tritonlint.source.guards import lift
 from tritonlint.source.objects import (
     MISSING,
     Asked,
+    AskedDict,
     Class,
     Descriptor,
     Dict,
@@ -351,15 +352,14 @@ def _properties(interp: Interpreter, arguments: Arguments) -> Any:
 def _triton_properties(interp: Interpreter, arguments: Arguments) -> Any:
     fields = ("max_shared_mem", "multiprocessor_count", "max_num_regs", "warpSize", "sm_clock_rate", "mem_clock_rate",
               "mem_bus_width")  # fmt: skip
-    result = Dict()
-    for name in fields:
+
+    def asked(name: str) -> Any:
         value = answers.device_property(interp.platform, name)
-        result[name] = (
-            value
-            if value is not None
-            else interp.symbol(("property", name), f"{name} of the device is not known", 1, kind="int")
-        )
-    return result
+        if value is not None:
+            return value
+        return interp.symbol(("property", name), f"{name} of the device is not known", 1, kind="int")
+
+    return AskedDict(fields, asked)
 
 
 def _target(interp: Interpreter, arguments: Arguments) -> Any:

@@ -6,7 +6,7 @@ None of these leaves the room: what the other rooms see are the records of value
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +74,49 @@ class Dict(dict[Any, Any]):
 
     def __hash__(self) -> int:  # type: ignore[override]
         return id(self)
+
+
+class AskedDict(Dict):
+    """A dict whose values are made by `ask` of their keys when they are first read; all of them before it changes."""
+
+    __slots__ = ("_ask", "_open")
+
+    def __init__(self, keys: Iterable[Any], ask: Callable[[Any], Any]) -> None:
+        super().__init__(dict.fromkeys(keys))
+        self._ask = ask
+        self._open = set(super().keys())
+
+    def __getitem__(self, key: Any) -> Any:
+        if key in self._open:
+            self._open.remove(key)
+            super().__setitem__(key, self._ask(key))
+        return super().__getitem__(key)
+
+    def __iter__(
+        self,
+    ) -> Iterator[Any]:  # as it is; but dict() of one with an __iter__ of its own reads item by item
+        return super().__iter__()
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return self[key] if key in self else default  # noqa: SIM401 (that would be this method again)
+
+    def values(self) -> Any:
+        return [self[key] for key in self]
+
+    def items(self) -> Any:
+        return [(key, self[key]) for key in self]
+
+
+def _settled_first(change: Callable[..., Any]) -> Callable[..., Any]:
+    def changed(target: AskedDict, *arguments: Any) -> Any:
+        target.values()
+        return change(target, *arguments)
+
+    return changed
+
+
+for _name in ("__setitem__", "__delitem__", "pop", "popitem", "setdefault", "clear", "update"):
+    setattr(AskedDict, _name, _settled_first(getattr(dict, _name)))
 
 
 class Set(set[Any]):
