@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.samples import ADD, GEMM, targets
-from tritonlint import registry
+from tritonlint import registry, work
 from tritonlint.context import FileWork, PlanContext
 from tritonlint.finding import Finding
 from tritonlint.lint import lint_source
@@ -36,6 +36,26 @@ def test_there_is_one_estimate_a_config_and_it_is_kept() -> None:
     assert len(estimates) == 6
     assert found.estimates(gpu) is estimates
     assert [one.estimate.shared_bytes for one in estimates[:3]] == [32768, 65536, 98304]
+
+
+def test_what_is_taken_needs_no_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = TUNED.replace(
+        "@triton.autotune", "# tritonlint: assume M=4096, N=4096, K=4096\n@triton.autotune"
+    )
+    counted: list[object] = []
+    real = work.measure
+    monkeypatch.setattr(
+        work, "measure", lambda *given, **named: counted.append(given) or real(*given, **named)
+    )
+    found = context(source, "h100")
+    for of in found.estimates(found.gpus[0]):
+        taken = of.taken
+        assert not counted
+        whole = of.estimate
+        kept = ("waves", "flops", "bytes_min", "bytes_tiled", "bytes_dram", "time_ms", "bound", "steps")
+        assert replace(whole, **{name: getattr(taken, name) for name in kept}) == taken
+        assert of.taken is whole
+        counted.clear()
 
 
 def test_configs_with_the_same_constants_are_traced_once() -> None:

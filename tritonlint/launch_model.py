@@ -150,6 +150,22 @@ class Model:
         work = None if launch.grid is None else self._work(launch, launch.grid, trace, answer)
         if fact is not None:
             return self._with_fact(launch, gpu, model, answer, work, fact)
+        return self._estimate_of(launch, trace, gpu, model, answer, work)
+
+    def _taken(self, launch: Launch, trace: Trace, gpu: GpuProfile) -> Estimate:
+        """The estimate for no grid: what the launch takes of a multiprocessor."""
+        answer = self.compiled(trace, launch.options, Target(gpu.arch), "compiler")
+        return self._estimate_of(replace(launch, grid=None), trace, gpu, "compiler", answer, None)
+
+    def _estimate_of(
+        self,
+        launch: Launch,
+        trace: Trace,
+        gpu: GpuProfile,
+        model: ModelName,
+        answer: Compiled,
+        work: LaunchWork | None,
+    ) -> Estimate:
         assumptions = tuple(
             dict.fromkeys((*launch.assumptions, *launch.arguments.assumptions, *trace.assumptions))
         )
@@ -237,9 +253,10 @@ class Model:
         of = EstimateOf(candidate, gpu, self.triton, options, trace, answer)
         if fact is None:
             bound = Later(lambda: self._at_most(trace, options, gpu))
-            of = replace(of, bound=bound, closer=Later(lambda: self._closer(trace, options, gpu)))
+            closer = Later(lambda: self._closer(trace, options, gpu))
+            of = replace(of, bound=bound, closer=closer, bare=Later(lambda: self._taken(launch, trace, gpu)))
         missing = unknown_constants(plan.kernel, candidate)
-        if missing and trace.gaps and (of.surely_fits or of.estimate.fits):
+        if missing and trace.gaps and (of.surely_fits or of.taken.fits):
             # A part of the kernel hangs on a value that nobody tells: only a refusal would be sure.
             return EstimateOf(candidate, gpu, self.triton, options, None, None, missing)
         return of

@@ -67,6 +67,7 @@ class EstimateOf:
     unknown: tuple[str, ...] = ()  # why not, in words
     bound: Later | None = None  # of compiler.at_most.AtMost | None
     closer: Later | None = None  # a closer bound of shared memory, int | None
+    bare: Later | None = None  # of what is `taken`, where that is less work than the whole estimate
 
     @property
     def known(self) -> bool:
@@ -77,6 +78,14 @@ class EstimateOf:
     def estimate(self) -> Any:
         """tritonlint.estimate_record.Estimate | None."""
         return self.answer.get() if self.answer is not None else None
+
+    @property
+    def taken(self) -> Any:
+        """What the launch takes of a multiprocessor: the estimate without what hangs on the grid (waves, work, time),
+        which can take longer than all the rest."""
+        if self.bare is None or (self.answer is not None and self.answer.made):
+            return self.estimate
+        return self.bare.get()
 
     @property
     def at_most(self) -> AtMost | None:

@@ -7,6 +7,7 @@ as busy). A number that would need a guess is None, and the step says what is mi
 from __future__ import annotations
 
 import random
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -426,7 +427,8 @@ def _dram(work: LaunchWork, cache_bytes: int, per_wave: int) -> int | None:
     reads = [(access, access.starts or (), _strip(access)) for access in work.accesses if not access.store]
     written = _least([access for access in work.accesses if access.store], work.programs, work.programs) or 0
     fetched = held = 0
-    cache: dict[tuple[str, object, int], int] = {}
+    # A plain dict would look for its oldest entry past all that were taken out before.
+    cache: OrderedDict[tuple[str, object, int], int] = OrderedDict()
     for start in range(0, work.programs, max(1, per_wave)):
         wave: dict[tuple[str, object, int], int] = {}
         for access, starts, strip in reads:
@@ -444,6 +446,5 @@ def _dram(work: LaunchWork, cache_bytes: int, per_wave: int) -> int | None:
             held += max(size, kept) - kept
             cache[entry] = max(size, kept)
         while held > cache_bytes and cache:
-            oldest = next(iter(cache))
-            held -= cache.pop(oldest)
+            held -= cache.popitem(last=False)[1]
     return fetched + written

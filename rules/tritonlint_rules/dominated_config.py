@@ -58,7 +58,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 f"{config_text(config_values(by.of.candidate))}"
             ),
             gpu=entry.gpu,
-            estimate=entry.of.estimate,
+            of=entry.of,
             assumptions=assumptions(entry),
             related=tuple(related),
             help="each costs a compile and a benchmark in every tuning run",

@@ -47,7 +47,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 f"{sms - most} stay idle ({percent(1 - most / sms)})"
             ),
             gpu=entry.gpu,
-            estimate=entry.of.estimate,
+            of=entry.of,
             assumptions=entry.of.candidate.assumptions,
             help=_help(most, sms, dots=bool(entry.of.estimate is not None and _dots(entry))),
         )

@@ -61,7 +61,7 @@ def _draft(entry: Entry) -> Draft:
             f"{milliseconds(estimate.time_ms.compute)} of arithmetic)"
         ),
         gpu=entry.gpu,
-        estimate=estimate,
+        of=entry.of,
         assumptions=assumptions(entry),
         help="number the programs in groups of rows (GROUP_M in Triton's matmul tutorial)",
     )

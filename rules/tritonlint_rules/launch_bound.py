@@ -41,7 +41,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 f"{milliseconds(max(times.compute, times.memory))} of work"
             ),
             gpu=entry.gpu,
-            estimate=entry.of.estimate,
+            of=entry.of,
             assumptions=assumptions(entry),
             help="fuse it with its neighbours, batch several in one launch, or replay it from a CUDA graph",
         )

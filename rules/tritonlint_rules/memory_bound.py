@@ -48,7 +48,7 @@ def _draft(entry: Entry, of: int) -> Draft:
             f"{milliseconds(times.compute)} of arithmetic"
         ),
         gpu=entry.gpu,
-        estimate=estimate,
+        of=entry.of,
         assumptions=assumptions(entry),
         help=_help(entry),
     )

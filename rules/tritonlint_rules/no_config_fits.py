@@ -57,7 +57,7 @@ def _draft(
     count = len(groups)
     what = "the only config does not fit" if count == 1 else f"none of the {count} configs fits"
     message = f"{what} on {{gpus}}: the least asks for {_amount(least)}"
-    level: Certainty = entry.of.estimate.certainty if entry.of.estimate is not None else "proven"
+    level: Certainty = entry.of.taken.certainty if entry.of.taken is not None else "proven"
     if any(assumptions(one) for one, _ in over):
         level = lower(level, "likely")
     if narrower_fits(context, entry, least.resource):
@@ -78,7 +78,7 @@ def _draft(
         certainty=level,
         message=message,
         gpu=entry.gpu,
-        estimate=entry.of.estimate,
+        of=entry.of,
         assumptions=assumptions(entry),
         related=tuple(related),
         help=f"{config_text(config.kwargs)} fits with {change.text}" if change and config else None,

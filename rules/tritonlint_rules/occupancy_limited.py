@@ -58,7 +58,7 @@ def _draft(context: Context, entry: Entry, of: int) -> Draft:
         message=message,
         gpu=entry.gpu,
         config=config_values(entry.of.candidate) if of == 1 else None,
-        estimate=estimate,
+        of=entry.of,
         assumptions=assumptions(entry),
         help=_help(context, entry) if of == 1 else None,
     )

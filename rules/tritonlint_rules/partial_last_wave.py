@@ -49,7 +49,7 @@ def _draft(entry: Entry) -> Draft:
         ),
         gpu=entry.gpu,
         config=config_values(entry.of.candidate),
-        estimate=estimate,
+        of=entry.of,
         assumptions=assumptions(entry),
         help=(
             "a tile size with another number of programs; or a persistent grid of as many programs as places, "

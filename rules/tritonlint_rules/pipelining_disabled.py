@@ -40,11 +40,11 @@ def _drafts(context: Context) -> Iterator[Draft]:
             severity="warning",
             certainty=certainty(entry),
             message=(
-                f"{what or entry.of.estimate.compiled.pipelining_off} in the loop: its loads are not "
+                f"{what or entry.of.taken.compiled.pipelining_off} in the loop: its loads are not "
                 f"pipelined on {{gpus}}, num_stages={stages} has no effect"
             ),
             gpu=entry.gpu,
-            estimate=entry.of.estimate,
+            of=entry.of,
             assumptions=assumptions(entry),
             help="take it out, or put it behind a constexpr switch",
         )
@@ -64,7 +64,7 @@ def _holds_a_stopper(entry: Entry, held: dict[int, bool]) -> bool:
 
 
 def _stopped(entry: Entry) -> bool:
-    estimate = entry.of.estimate
+    estimate = entry.of.taken
     stages = known_int(entry.of.candidate.num_stages)
     if estimate is None or estimate.compiled is None or not estimate.compiled.pipelining_off:
         return False

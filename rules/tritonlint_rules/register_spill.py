@@ -48,15 +48,13 @@ def _may_weigh(entry: Entry) -> bool:
 
 
 def _spills(entry: Entry) -> bool:
-    estimate = entry.of.estimate
+    estimate = entry.of.taken
     # A kernel that is refused anyway has other worries.
     return estimate is not None and estimate.spills != "no" and not never_runs(entry)
 
 
 def _draft(context: Context, spilling: list[Entry], of: int) -> Draft:
-    entry = max(
-        spilling, key=lambda one: (one.of.estimate.spills == "certain", one.of.estimate.registers or 0)
-    )
+    entry = max(spilling, key=lambda one: (one.of.taken.spills == "certain", one.of.taken.registers or 0))
     estimate = entry.of.estimate
     certain = estimate.spills == "certain"
     most = entry.gpu.registers_per_thread_max
@@ -78,7 +76,7 @@ def _draft(context: Context, spilling: list[Entry], of: int) -> Draft:
         message=message,
         gpu=entry.gpu,
         config=config_values(entry.of.candidate) if of == 1 else None,
-        estimate=estimate,
+        of=entry.of,
         assumptions=assumptions(entry),
         help=_help(context, entry) if of == 1 else None,
     )
@@ -108,7 +106,7 @@ def _held(entry: Entry) -> str:
 
 def _largest_accumulator(entry: Entry) -> tuple[int, str]:
     """Registers a thread of the largest accumulator that is kept in registers, and its tile; 0 where there is none."""
-    estimate = entry.of.estimate
+    estimate = entry.of.taken
     compiled = estimate.compiled
     best: tuple[int, str] = (0, "")
     for dot in compiled.dots if compiled is not None else ():
@@ -121,7 +119,7 @@ def _largest_accumulator(entry: Entry) -> tuple[int, str]:
 
 def _help(context: Context, entry: Entry) -> str | None:
     def clean(of: EstimateOf) -> bool:
-        other = of.estimate
+        other = of.taken
         return bool(
             other is not None and other.fits and other.spills == "no" and not (of.trace and of.trace.errors)
         )
@@ -131,7 +129,7 @@ def _help(context: Context, entry: Entry) -> str | None:
     change = change or search(context, entry, clean, frozenset(("tile",)))
     if change is None:
         return None
-    registers = change.of.estimate.registers
+    registers = change.of.taken.registers
     return f"{change.text}{f' takes about {registers} registers' if registers else ''} and does not spill"
 
 

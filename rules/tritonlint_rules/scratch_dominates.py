@@ -28,7 +28,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
             entry = group[0]
             if context.least != "info" and not _may_weigh(entry):
                 continue
-            estimate = entry.of.estimate
+            estimate = entry.of.taken
             if estimate is None or not estimate.shared_exact:
                 continue
             scratch = largest_scratch(estimate)
@@ -67,7 +67,7 @@ def _draft(entry: Entry, scratch: SharedPart, buffers: int) -> Draft:
         ),
         gpu=entry.gpu,
         config=config_values(entry.of.candidate),
-        estimate=estimate,
+        of=entry.of,
         assumptions=assumptions(entry),
         related=(Related(place.path, place.span, scratch.label),) if scratch.line else (),
         help=(
@@ -84,7 +84,7 @@ def _ctas(entry: Entry, shared: int) -> int:
     by_shared = gpu.shared_bytes_per_sm // taken if taken else gpu.ctas_per_sm
     others: list[int] = [
         limit
-        for name, limit in entry.of.estimate.limits.items()
+        for name, limit in entry.of.taken.limits.items()
         if name != "shared memory" and limit is not None
     ]
     return min([by_shared, *others])

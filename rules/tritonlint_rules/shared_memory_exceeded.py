@@ -25,7 +25,7 @@ def check(context: Context) -> Iterable[Finding]:
 
 def _draft(context: Context, excess: Excess) -> Draft:
     entry, overrun, over = excess.entry, excess.overrun, excess.over
-    parts = breakdown(entry.of.estimate)
+    parts = breakdown(entry.of.taken)
     need = ("at least " if overrun.at_least else "") + bytes_text(overrun.need)
     message = f"smem {need} exceeds {kilobytes(overrun.limit)} on {{gpus}}"
     message += f": {parts}" if parts else ""
@@ -45,12 +45,12 @@ def _draft(context: Context, excess: Excess) -> Draft:
 
 def _related(over: tuple[Over, ...]) -> tuple[Related, ...]:
     entry = over[0].entry
-    compiled = entry.of.estimate.compiled
+    compiled = entry.of.taken.compiled
     if compiled is None or len(over) > 1:
         return ()
     places: list[Related] = []
     for part in compiled.parts:
-        if part.live_at_peak and part.line and part.shared_bytes * 8 >= entry.of.estimate.shared_bytes:
+        if part.live_at_peak and part.line and part.shared_bytes * 8 >= entry.of.taken.shared_bytes:
             place = of_line_in(entry.plan, part.line)
             places.append(Related(place.path, place.span, f"{part.label}: {bytes_text(part.shared_bytes)}"))
     return tuple(places)
@@ -65,7 +65,7 @@ def _help(entry: Entry, change: Change | None, over: tuple[Over, ...]) -> str | 
         return f"so {do} {rest}{more}; each costs a compile in every tuning run"
     if change is None:
         return None
-    text = f"{change.text} needs {bytes_text(change.of.estimate.shared_bytes)} and fits"
+    text = f"{change.text} needs {bytes_text(change.of.taken.shared_bytes)} and fits"
     if repeats_another(entry, change.changes):
         return f"{text}; the list has that config already, so this one can go"
     if change.kind == "tile" and entry.of.candidate.config is None:

@@ -72,7 +72,7 @@ def _draft(wasted: list[list[Entry]], of: int) -> Draft:
             f"({config_text({**config.kwargs, 'num_warps': config.num_warps})}, num_stages={stages})"
         ),
         gpu=first.gpu,
-        estimate=first.of.estimate,
+        of=first.of,
         assumptions=assumptions(first),
         related=tuple(related),
         help="keep one num_stages for each tile, or give a loop its own with tl.range(..., num_stages=k)",
@@ -117,7 +117,7 @@ def _of_kernel(entry: Entry, function: Function) -> str | None:
     ]
     if not with_dot:
         return "no loop has a dot"
-    estimate = entry.of.estimate
+    estimate = entry.of.taken
     if estimate is None or estimate.compiled is None or not estimate.shared_exact or _stages(entry) < 2:
         return None
     loads = [load for load in estimate.compiled.loads if load.in_loop]

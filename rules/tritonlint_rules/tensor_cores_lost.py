@@ -55,7 +55,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 message=message,
                 gpu=entry.gpu,
                 config=config_values(entry.of.candidate) if len(groups) == 1 else None,
-                estimate=entry.of.estimate,
+                of=entry.of,
                 assumptions=assumptions(entry),
                 related=(Related(place.path, place.span, "the dot"),) if dot.line else (),
             )

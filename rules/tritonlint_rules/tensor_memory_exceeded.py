@@ -28,7 +28,7 @@ def _draft(context: Context, excess: Excess) -> Draft:
     change = nearest_fit(context, entry) if excess.of == 1 else None
     help_text = None
     if change is not None:
-        help_text = f"{change.text} needs {change.of.estimate.tensor_memory_columns} columns and fits"
+        help_text = f"{change.text} needs {change.of.taken.tensor_memory_columns} columns and fits"
     return excess.draft(
         message,
         excess.certainty,
@@ -39,7 +39,7 @@ def _draft(context: Context, excess: Excess) -> Draft:
 
 
 def _accumulators(entry: Entry) -> str:
-    compiled = entry.of.estimate.compiled
+    compiled = entry.of.taken.compiled
     if compiled is None:
         return ""
     tiles = [f"{dot.m}x{dot.n} {dot.accumulator}" for dot in compiled.dots if dot.tensor_cores == "tcgen05"]

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tritonlint.finding import Certainty, Finding, Fix, Related, Severity
-from tritonlint.rule import Context
+from tritonlint.finding import SEVERITIES, Certainty, Finding, Fix, Related, Severity
+from tritonlint.rule import Context, EstimateOf
 from tritonlint.source.sites import Candidate
 from tritonlint.source.values import DType, Known, OneOf
 from tritonlint_rules.support.places import Place
@@ -36,7 +36,7 @@ class Draft:
     message: str
     gpu: GpuProfile | None = None
     config: Mapping[str, Any] | None = None
-    estimate: Any = None
+    of: EstimateOf | None = None  # the launch whose estimate goes with it, made for what is shown alone
     assumptions: tuple[str, ...] = ()
     related: tuple[Related, ...] = ()
     help: str | None = None
@@ -49,11 +49,14 @@ _STEP_DOWN: Mapping[Severity, Severity] = {"error": "warning", "warning": "info"
 
 
 def findings(code: str, name: str, context: Context, drafts: Iterable[Draft]) -> list[Finding]:
-    """One finding for all drafts that say the same at the same place."""
+    """One finding for all drafts that say the same at the same place; none for what weighs too little to be shown."""
+    least = SEVERITIES.index(context.least)
     groups: dict[tuple[Any, ...], list[Draft]] = {}
     if for_other_chips(context.path):
         drafts = [replace(draft, certainty="possible") for draft in drafts]
     for draft in drafts if context.gpus_chosen else _weighed(context, list(drafts)):
+        if SEVERITIES.index(draft.severity) < least:
+            continue
         config = tuple(sorted((key, repr(value)) for key, value in (draft.config or {}).items()))
         key = (draft.place, draft.severity, draft.certainty, draft.message, draft.help, config)
         groups.setdefault(key, []).append(draft)
@@ -75,7 +78,7 @@ def findings(code: str, name: str, context: Context, drafts: Iterable[Draft]) ->
                 gpus=tuple(names),
                 triton=f"{major}.{minor}",
                 config=first.config,
-                estimate=first.estimate,
+                estimate=first.of.estimate if first.of is not None else None,
                 assumptions=first.assumptions,
                 related=first.related,
                 help=first.help.replace("{gpus}", listed(names)) if first.help else None,

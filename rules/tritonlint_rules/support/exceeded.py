@@ -72,7 +72,7 @@ class Excess:
             message=message if one else f"{len(self.over)} of {self.of} configs never run: {message}",
             gpu=entry.gpu,
             config=config_values(entry.of.candidate) if one else None,
-            estimate=entry.of.estimate,
+            of=entry.of,
             assumptions=assumed,
             related=related,
             help=help_text,

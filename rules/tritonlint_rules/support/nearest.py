@@ -46,17 +46,17 @@ def nearest_fit(context: Context, entry: Entry) -> Change | None:
     with more warps on top where it would spill for certain and more warps help."""
 
     def fits(of: EstimateOf) -> bool:
-        if of.estimate is None or not of.estimate.fits or (of.trace is not None and of.trace.errors):
+        if of.taken is None or not of.taken.fits or (of.trace is not None and of.trace.errors):
             return False
         return not overruns(Entry(entry.gpu, entry.plan, of))
 
     found = search(context, entry, fits)
-    if found is None or found.of.estimate.spills != "certain":
+    if found is None or found.of.taken.spills != "certain":
         return found
     for warps in _more_warps(entry):
         changes = {**found.changes, "num_warps": warps}
         of = context.retry(entry.of, changes)
-        if fits(of) and of.estimate.spills != "certain":
+        if fits(of) and of.taken.spills != "certain":
             return Change("num_warps", changes, of)
     return found
 

@@ -130,7 +130,7 @@ def overruns(entry: Entry) -> tuple[Overrun, ...]:
     gpu = entry.gpu
     warps = known_int(entry.of.candidate.num_warps)
     # Where the bounds suffice nothing is compiled; no warps are added then either.
-    estimate = None if entry.of.surely_fits else entry.of.estimate
+    estimate = None if entry.of.surely_fits else entry.of.taken
     if estimate is not None:
         threads = estimate.threads
     else:
@@ -196,8 +196,8 @@ def certainty(entry: Entry, at_most: Certainty = "proven") -> Certainty:
     """How a fact about the estimate is known: what it assumes, and what a list may drop before it is
     tuned."""
     level = at_most
-    if entry.of.estimate is not None:
-        level = lower(level, entry.of.estimate.certainty)
+    if entry.of.taken is not None:
+        level = lower(level, entry.of.taken.certainty)
     if assumptions(entry):
         level = lower(level, "likely")
     return lower(level, list_certainty(entry))
@@ -228,8 +228,8 @@ def in_all(group: Sequence[object], found: Sequence[object]) -> Certainty:
 
 def assumptions(entry: Entry) -> tuple[str, ...]:
     listed: list[str] = []
-    if entry.of.estimate is not None:
-        listed += entry.of.estimate.assumptions
+    if entry.of.taken is not None:
+        listed += entry.of.taken.assumptions
     elif entry.of.trace is not None:
         listed += entry.of.trace.assumptions
     listed += entry.of.candidate.assumptions

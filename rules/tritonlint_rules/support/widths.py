@@ -26,7 +26,7 @@ def narrower_fits(context: Context, entry: Entry, resource: Resource) -> bool:
     names = untyped(entry, kernel_uses(entry.plan.kernel).quantised)
     for text in _BYTE_TYPES if names else ():
         of = context.retry(entry.of, {}, dict.fromkeys(names, text))
-        if of.estimate is not None and not any(
+        if of.taken is not None and not any(
             one.resource == resource for one in overruns(Entry(entry.gpu, entry.plan, of))
         ):
             return True
@@ -40,4 +40,4 @@ def narrower_spills(context: Context, entry: Entry) -> bool:
     if not names:
         return True
     of = context.retry(entry.of, {}, dict.fromkeys(names, "*bf16"))
-    return of.estimate is not None and of.estimate.spills == "certain"
+    return of.taken is not None and of.taken.spills == "certain"
