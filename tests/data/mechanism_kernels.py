@@ -655,3 +655,16 @@ def stored_and_spread_sums(x_ptr, m_ptr, o_ptr, n, N: tl.constexpr):
     s = tl.sum(x, axis=1)
     tl.store(m_ptr + r, s)
     tl.store(o_ptr + r[:, None] * n + d[None, :], x * s[:, None])
+
+
+@triton.jit
+def two_ways(x_ptr, w_ptr, o_ptr, n, B: tl.constexpr):
+    """A loaded tile is the left operand of one product and the right one of the next: the last one's lies in the ring."""
+    i, j = tl.arange(0, B), tl.arange(0, B)
+    w = tl.load(w_ptr + i[:, None] * B + j[None, :])
+    total = tl.zeros((B, B), dtype=tl.float32)
+    for k in range(0, n):
+        x = tl.load(x_ptr + k * B * B + i[:, None] * B + j[None, :])
+        total += tl.dot(x, w)
+        tl.store(o_ptr + (k + 1) * B * B + j[:, None] * B + i[None, :], tl.dot(w, x))
+    tl.store(o_ptr + i[:, None] * B + j[None, :], total)

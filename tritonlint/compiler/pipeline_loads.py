@@ -366,8 +366,9 @@ def shared_encoding(op: GOp, release: Release) -> Shared:
     result = op.result
     if op.name in TMA_LOADS:
         return descriptor_encoding(op)
-    for user in alloc_users(result):
-        return user.result.encoding  # type: ignore[no-any-return]
+    allocs = alloc_users(result)
+    if allocs:  # a value's users are met from the newest on
+        return allocs[-1].result.encoding  # type: ignore[no-any-return]
     wanted, _ = operand_encoding(result, release)
     if wanted is not None:
         return wanted
