@@ -668,3 +668,18 @@ def two_ways(x_ptr, w_ptr, o_ptr, n, B: tl.constexpr):
         total += tl.dot(x, w)
         tl.store(o_ptr + (k + 1) * B * B + j[:, None] * B + i[None, :], tl.dot(w, x))
     tl.store(o_ptr + i[:, None] * B + j[None, :], total)
+
+
+@triton.jit
+def turned_in_threads(a_ptr, v_ptr, w_ptr, p_ptr, s_ptr, B: tl.constexpr):
+    """The first product of a tile loaded by columns turns it over in registers on AMD; later ones keep a copy."""
+    i, j = tl.arange(0, B), tl.arange(0, B)
+    a = tl.load(a_ptr + i[:, None] + j[None, :] * B)
+    v = tl.load(v_ptr + i[:, None] * B + j[None, :])
+    w = tl.load(w_ptr + i[:, None] * B + j[None, :])
+    tl.store(p_ptr + i[:, None] * B + j[None, :], tl.dot(a, v))
+    s = tl.dot(w, tl.trans(v))
+    s = tl.dot(s.to(a.dtype), a)
+    s = tl.dot(a, s.to(a.dtype))
+    s = tl.dot(s.to(a.dtype), w)
+    tl.store(s_ptr + i[:, None] * B + j[None, :], s)

@@ -99,6 +99,7 @@ _PURE_TT = frozenset(
         "amdg.upcast_mxfp",
         "amdg.scaled_upcast_fp8",
         "amdg.scaled_upcast_fp4",
+        "amdg.in_thread_transpose",
     }
 )
 

@@ -20,6 +20,7 @@ from tritonlint.compiler.f32_dot import split_f32_dots
 from tritonlint.compiler.facts import DotChoices, dot_choices
 from tritonlint.compiler.fuse_loops import fuse_loops
 from tritonlint.compiler.graph import Graph
+from tritonlint.compiler.in_thread_transpose import transpose_in_threads
 from tritonlint.compiler.layout_pipeline import (
     before_pipeliner,
     before_tensor_cores,
@@ -129,6 +130,9 @@ def _amd_memory(
         optimize_dot_operands(graph, release)
     remove_conversions(graph, release)
     reduce_data_duplication(graph, target, release)
+    if target.arch.startswith(release.amd_transposes_in_threads):
+        transpose_in_threads(graph, options.num_warps, target.warp_size)
+        remove_conversions(graph, release)
     if not release.amd_sinks_conversions:
         sink_conversions(graph)
     canonicalize(graph)

@@ -201,6 +201,7 @@ class Release:
     amd_sinks_conversions: bool = False  # behind deallocations
     amd_fuses_loops: bool = False
     amd_splits_f32: bool = False  # fp32 products by input precision
+    amd_transposes_in_threads: tuple[str, ...] = ()  # architectures that turn operands over in registers
 
     # Software pipelining on AMD.
     amd_pipeliner: Literal["registers", "streams"] = "registers"
@@ -332,6 +333,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "splits_joined_tmem_stores": True,
         "nvmma_alignment_by_swizzle": True,
         "amd_fuses_loops": True,
+        "amd_transposes_in_threads": ("gfx942",),
         "axis_divides_divisors": True,
         "operand_through_buffer_amd": False,
         "pipeline_roots": ("ttng.tmem_store",),
@@ -413,6 +415,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "axis_clamps": True,
         "axis_global_divisibility": True,
         "amd_chains_across_iterations": True,
+        "amd_transposes_in_threads": ("gfx942", "gfx110", "gfx115", "gfx120"),
         "efficient_reshapes_block": True,
         "tcgen05_int8": True,
         "remat_counts_registers": True,
