@@ -123,6 +123,53 @@ CHANGES: dict[str, Callable[[str], str | bytes]] = {
 }
 
 
+SETS = """import torch
+import triton
+import triton.language as tl
+TYPES = {torch.float16, torch.bfloat16, torch.float8_e4m3fnuz, torch.float8_e4m3fn}
+BLOCKS = {"small": 64, "middle": 256, "large": 1 << 21}
+@triton.jit
+def convert(x, y, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + i, tl.load(x + i).to(y.dtype.element_ty))
+def converted(x, dtype, size):
+    assert dtype in TYPES and size in {"small", "middle", "large"}
+    y = torch.empty_like(x, dtype=dtype)
+    convert[(64,)](x, y, BLOCK=BLOCKS[size])
+    for name in {"small", "large"}:
+        convert[(8,)](x, y, BLOCK=BLOCKS[name])
+"""
+
+
+def test_the_order_in_which_python_keeps_sets_does_not_matter(tmp_path: Path) -> None:
+    (tmp_path / "sets.py").write_text(SETS)
+    command = [
+        sys.executable,
+        "-m",
+        "tritonlint",
+        "check",
+        "sets.py",
+        "--no-cache",
+        "--gpu",
+        "h100",
+        "--gpu",
+        "a100",
+    ]
+    command += ["--severity", "info", "--certainty", "possible", "--output-format", "json"]
+    outputs = {
+        subprocess.run(
+            command,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=False,
+        ).stdout
+        for seed in "0123"
+    }
+    assert len(outputs) == 1
+    assert b"tensor-too-large" in outputs.pop()
+
+
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_it_is_said_whatever_the_text_looks_like(path: Path, change: str, originals: dict[str, Said]) -> None:

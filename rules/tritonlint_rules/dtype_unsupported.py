@@ -110,6 +110,24 @@ _INT8 = (
 
 _FNUZ = samples.launched_gemm("64x64x64", types="*fp8e4b8").replace("c_ptr=*fp8e4b8", "c_ptr=*fp16")
 
+_EITHER = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def convert(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(y_ptr + i, tl.load(x_ptr + i).to(y_ptr.dtype.element_ty))
+
+
+def to_fp8(x, dtype=torch.float8_e4m3fn):
+    assert dtype in (torch.float8_e4m3fnuz, torch.float8_e4m3fn)
+    y = torch.empty_like(x, dtype=dtype)
+    convert[(1,)](x, y, BLOCK=1024)
+    return y
+"""
+
 RULE = Rule(
     code=CODE,
     name=NAME,
@@ -135,6 +153,7 @@ RULE = Rule(
             "sm_89 has it",
             gpu="rtx4090",
         ),
+        samples.miss(_EITHER, "one of two types, and nobody says which", gpu="h100"),
         samples.miss('"""Kernels for ROCm."""\n\n' + _FNUZ, "AMD's type in a file for AMD's GPUs"),
     ),
     invalid=(

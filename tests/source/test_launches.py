@@ -305,6 +305,52 @@ def test_tensor_types(body: str, expected: str) -> None:
     assert only(plan).types["x_ptr"] == expected
 
 
+@pytest.mark.parametrize(
+    "types", ["{torch.float16, torch.float8_e4m3fnuz}", "(torch.float8_e4m3fnuz, torch.float16)"]
+)
+def test_one_of_several_types_is_no_type(types: str) -> None:
+    plan = launched(f"""
+    TYPES = {types}
+    def f(x, dtype=torch.float16):
+        assert dtype in TYPES
+        scale[(1,)](x, torch.empty_like(x, dtype=dtype), 5, BLOCK=64)
+    """)
+    assert "y_ptr" not in only(plan).types
+
+
+def test_a_shape_that_hangs_on_a_condition_is_not_one_of_them() -> None:
+    plan = launched("""
+    def f(x, big: bool):
+        rows = 64 if big else 128
+        y = torch.empty((rows, 2))
+        scale[(1,)](x, y, 5, BLOCK=y.shape[0])
+    """)
+    assert sorted(known(one.constants["BLOCK"]) for one in plan.candidates) == [64, 128]
+
+
+def test_calls_with_different_lists_are_different() -> None:
+    plan = launched("""
+    from elsewhere import wanted
+    def f(x):
+        first = 64 if wanted([1]) else 128
+        second = 64 if wanted([2]) else 128
+        scale[(1,)](x, x, 5, BLOCK=first + second)
+    """)
+    assert sorted(known(one.constants["BLOCK"]) for one in plan.candidates) == [128, 192, 256]
+
+
+def test_what_is_made_of_itself_over_and_over_is_read_in_time() -> None:
+    lines = "\n".join(
+        "        x = x.join(x, [x], name=x)\n        n = max(n * n, n + 1) // n" for _ in range(60)
+    )
+    plan = launched(f"""
+    def f(x, n):
+{lines}
+        scale[(1,)](x, x, n, BLOCK=64)
+    """)
+    assert known(only(plan).constants["BLOCK"]) == 64
+
+
 def test_scalars_and_unknown_tensors() -> None:
     candidate = only(launched("def f(x: torch.Tensor, y):\n    scale[(1,)](x, y, 1 << 40, BLOCK=64)\n"))
     assert candidate.types == {"n": "i64"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.source import externals, methods, symbolic
@@ -30,6 +31,7 @@ from tritonlint.source.objects import (
     TypeValue,
 )
 from tritonlint.source.sizes import MOST_ITEMS, MOST_LONG, length_of_range, too_long
+from tritonlint.source.values import DType
 
 if TYPE_CHECKING:
     from tritonlint.source.environment import Frame
@@ -253,7 +255,10 @@ def _sequence_item(interp: Interpreter, base: Any, index: Any) -> Any:
             except ValueError as error:
                 raise Raised("ValueError", str(error)) from None
             return List(found) if isinstance(base, list) else found
-        return interp.symbol(symbolic.grow("slice", id(base)), "the bounds of a slice are not known")
+        return interp.symbol(
+            symbolic.grow("slice", symbolic.key_of(base), *map(symbolic.key_of, parts)),
+            "the bounds of a slice are not known",
+        )
     if isinstance(index, Symbol):
         items = list(base[:64])
         if items and not isinstance(base, (str, bytes)):
@@ -275,13 +280,27 @@ def not_iterated(value: Any) -> str:
     return "what it runs over is not known"
 
 
+def in_order(items: Iterable[Any]) -> list[Any]:
+    """The items of a set in an order that is the same in every run; Python's own hangs on the hashes of texts."""
+    return sorted(items, key=_rank)
+
+
+def _rank(item: Any) -> tuple[Any, ...]:
+    if isinstance(item, (int, float)):
+        return (0, item)
+    if isinstance(item, EnumMember):
+        return (1, item.name)
+    plain = isinstance(item, (str, bytes, tuple, frozenset, DType, External, TypeValue))
+    return (2, type(item).__name__, repr(item) if plain else "")
+
+
 def iterate(interp: Interpreter, value: Any) -> list[Any] | None:
     """The items that a loop over the value sees (some may be Maybe); None where they are not known."""
-    if isinstance(value, (list, tuple, range, Set, frozenset)):
+    if isinstance(value, (list, tuple, range, set, frozenset)):
         if too_long(value):
             return None
         interp.charge(len(value))
-        return list(value)
+        return in_order(value) if isinstance(value, (set, frozenset)) else list(value)
     if isinstance(value, Dict):
         return list(value)
     if isinstance(value, str):

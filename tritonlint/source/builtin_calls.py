@@ -146,7 +146,7 @@ def _type(interp: Interpreter, value: Any) -> Any:
     if isinstance(value, Instance):
         return value.cls
     if isinstance(value, (Symbol, Choice)):
-        return interp.symbol(symbolic.grow("type", id(value)), "the type is not known")
+        return interp.symbol(symbolic.grow("type", symbolic.key_of(value)), "the type is not known")
     names: dict[Any, str] = {List: "list", Dict: "dict", Set: "set"}
     return TypeValue(names.get(type(value), type(value).__name__))
 
@@ -258,7 +258,7 @@ def _extreme(interp: Interpreter, row: list[Any], low: bool) -> Any:
     known = [one for one in row if not isinstance(one, (Symbol, Tensor))]
     open_ = [one for one in row if isinstance(one, Symbol)]
     if any(isinstance(one, Tensor) for one in row):
-        return interp.symbol(("extreme", id(row)), "it is taken of a tensor")
+        return interp.symbol(symbolic.grow("extreme", low, symbolic.key_of(row)), "it is taken of a tensor")
     try:
         best = (min if low else max)(known) if known else None
     except TypeError as error:
@@ -292,7 +292,7 @@ def _extreme(interp: Interpreter, row: list[Any], low: bool) -> Any:
     multiple = 0
     for one in every:
         multiple = math.gcd(multiple, symbolic.multiple_of(one))
-    key = symbolic.grow("min" if low else "max", *sorted(map(symbolic.key_of, every), key=repr))
+    key = symbolic.grow("min" if low else "max", frozenset(map(symbolic.key_of, every)))
     whole = all(isinstance(one, int) or (isinstance(one, Symbol) and one.kind == "int") for one in every)
     kind = "int" if whole else ""
     power = all(symbolic.power_of_two(one) for one in every)
@@ -305,7 +305,11 @@ def length(interp: Interpreter, value: Any) -> Any:
         if sure == len(value):
             return len(value)
         return interp.symbol(
-            ("len", id(value)), "how long a list is hangs on conditions", sure, len(value), kind="int"
+            symbolic.grow("len", symbolic.key_of(value)),
+            "how long a list is hangs on conditions",
+            sure,
+            len(value),
+            kind="int",
         )
     if isinstance(value, (Dict, Set, str, bytes, range, frozenset)):
         try:
@@ -320,7 +324,9 @@ def length(interp: Interpreter, value: Any) -> Any:
         return interp.symbol(
             symbolic.grow("len", value.key), getattr(value, "reason", "len() is not known"), low=0, kind="int"
         )
-    return interp.symbol(("len", id(value)), "len() is not known", low=0, kind="int")
+    return interp.symbol(
+        symbolic.grow("len", symbolic.key_of(value)), "len() is not known", low=0, kind="int"
+    )
 
 
 def total(interp: Interpreter, arguments: Arguments) -> Any:
@@ -337,7 +343,11 @@ def quantified(interp: Interpreter, value: Any, every: bool) -> Any:
     items = items_of(interp, value)
     if items is None:
         return interp.symbol(
-            ("any", id(value)), "what is asked of all is not known", low=0, high=1, kind="bool"
+            symbolic.grow("any", every, symbolic.key_of(value)),
+            "what is asked of all is not known",
+            low=0,
+            high=1,
+            kind="bool",
         )
     undecided = None
     for item in items:

@@ -194,23 +194,20 @@ def call(interp: Interpreter, function: Any, arguments: Arguments, frame: Frame 
             if isinstance(method, Function):
                 return call_function(interp, _bound(method, function), arguments)
     if isinstance(function, (Symbol, Tensor)) or function is None or isinstance(function, (Instance, Kernel)):
-        return interp.symbol(call_key(function, arguments), _call_reason(function, arguments))
+        return interp.symbol(
+            call_key(symbolic.key_of(function), arguments), _call_reason(function, arguments)
+        )
     raise Raised("TypeError", "a value that cannot be called")
 
 
-def call_key(function: Any, arguments: Arguments) -> Any:
+def call_key(function: Any, arguments: Arguments) -> symbolic.Key:
+    """What a call returns; `function` is the key of what is called."""
     return symbolic.grow(
         "call",
-        symbolic.key_of(function),
-        *(_key(value) for value in arguments.positional),
-        *((name, _key(value)) for name, value in arguments.keywords.items()),
+        function,
+        *(symbolic.key_of(value) for value in arguments.positional),
+        *((name, symbolic.key_of(value)) for name, value in arguments.keywords.items()),
     )
-
-
-def _key(value: Any) -> Any:
-    if isinstance(value, Choice):
-        return ("choice", id(value))
-    return symbolic.key_of(value)
 
 
 def _call_reason(function: Any, arguments: Arguments) -> str:
@@ -513,7 +510,9 @@ def instantiate(interp: Interpreter, cls: Class, arguments: Arguments) -> Any:
             if isinstance(member, EnumMember) and (member is wanted or symbolic.equal(member.value, wanted)):
                 return member
         if isinstance(wanted, (Symbol, Choice)):
-            return interp.symbol(("enum", id(cls), _key(wanted)), "which member it is is not known")
+            return interp.symbol(
+                ("enum", id(cls), symbolic.key_of(wanted)), "which member it is is not known"
+            )
         raise Raised("ValueError", f"{cls.name} has no such member")
     instance = Instance(cls)
     if any(name == "triton.Config" or name.endswith("autotuner.Config") for name in ancestry):

@@ -313,8 +313,8 @@ def guard_key(value: Any) -> tuple[Any, bool]:
     """The condition that a value's truth hangs on, and whether it is the other way round ("not x" hangs on x)."""
     key = symbolic.key_of(value)
     flipped = False
-    while isinstance(key, tuple) and len(key) == 3 and key[1] == "not":
-        key, flipped = key[2], not flipped
+    while isinstance(key, symbolic.Key) and len(key) == 2 and key[0] == "not":
+        key, flipped = key[1], not flipped
     return key, flipped
 
 

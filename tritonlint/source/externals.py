@@ -190,7 +190,9 @@ def call_external(interp: Interpreter, function: External, arguments: Arguments,
         return arguments.positional[0] if arguments.positional else Native(last, lambda args, kwargs: args[0])
     from tritonlint.source.calls import call_key
 
-    return interp.symbol(call_key(function, arguments), f"what {name}() returns is not known")
+    return interp.symbol(
+        call_key(symbolic.key_of(function), arguments), f"what {name}() returns is not known"
+    )
 
 
 def _builtin(interp: Interpreter, name: str, arguments: Arguments) -> Any:
@@ -236,7 +238,9 @@ def _builtin(interp: Interpreter, name: str, arguments: Arguments) -> Any:
         values[0].attributes[values[1]] = values[2]
         return None
     if name in ("id", "hash"):
-        return interp.symbol((name, id(values[0])), f"{name}() is not known", kind="int")
+        return interp.symbol(
+            symbolic.grow(name, symbolic.key_of(values[0])), f"{name}() is not known", kind="int"
+        )
     found = b.simple(interp, f"builtins.{name}", arguments)
     if found is not None:
         return found[0]

@@ -102,6 +102,10 @@ def opposite(guards: Guards) -> Guards | None:
     return None
 
 
+_PARTS = ("dtype", "shape")  # of a Tensor
+_PLAIN = ("DType", "External", "TypeValue")
+
+
 def same(first: Any, second: Any) -> bool:
     """Equal as plain values (True is not 1 here), or the same object."""
     if first is second:
@@ -115,8 +119,11 @@ def same(first: Any, second: Any) -> bool:
         return len(first) == len(second) and all(same(a, b) for a, b in zip(first, second, strict=False))
     key = getattr(first, "key", None)
     if key is not None and hasattr(second, "key"):
-        return bool(key == second.key)
-    if kind.__name__ in ("DType", "External", "TypeValue"):
+        # What is made of a choice has one key, and a type and a shape for each way.
+        return bool(key == second.key) and all(
+            same(getattr(first, part, None), getattr(second, part, None)) for part in _PARTS
+        )
+    if kind.__name__ in _PLAIN:
         return bool(first == second)
     return False
 
@@ -140,7 +147,7 @@ def choose(alternatives: Iterable[tuple[Guards, Any]]) -> Any:
         if len(distinct) > MAX_ALTERNATIVES // 2:
             from tritonlint.source.objects import Symbol
 
-            return Symbol(("many", id(flat), len(flat)), "it has too many possible values")
+            return Symbol(("many", next(_next)), "it has too many possible values")
         picked = next(
             _next
         )  # which value it is, is a condition of its own: what hangs on it twice hangs together
@@ -159,7 +166,9 @@ def mark(value: Any) -> Any:
         return tuple(mark(item) for item in value)
     key = getattr(value, "key", None)
     if key is not None:
-        return (kind, key)
+        return (kind, key, *(mark(getattr(value, part, None)) for part in _PARTS))
+    if kind.__name__ in _PLAIN:
+        return value
     return ("id", id(value))
 
 

@@ -51,10 +51,10 @@ def settle(interp: Interpreter, value: Any) -> Any:
 def unknown_item(interp: Interpreter, base: Any, index: Any) -> Any:
     if isinstance(base, Symbol) and base.kind == "shape" and isinstance(index, int):
         key = base.key
-        if isinstance(key, tuple) and len(key) == 3 and key[1] in ("shape", "strides"):
-            word = "dim" if key[1] == "shape" else "stride"
+        if isinstance(key, symbolic.Key) and len(key) == 2 and key[0] in ("shape", "strides"):
+            word = "dim" if key[0] == "shape" else "stride"
             return interp.symbol(
-                symbolic.grow(word, key[2], symbolic.key_of(index)), base.reason, low=0, kind="int"
+                symbolic.grow(word, key[1], symbolic.key_of(index)), base.reason, low=0, kind="int"
             )
     if isinstance(base, Tensor):
         where = str(index) if isinstance(index, slice) else symbolic.key_of(index)

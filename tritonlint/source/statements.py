@@ -312,7 +312,7 @@ def _narrowed(interp: Interpreter, symbol: Symbol, op: ast.cmpop, other: Any, ho
         return other
     inside = (isinstance(op, ast.In) and holds) or (isinstance(op, ast.NotIn) and not holds)
     if inside and isinstance(other, (list, tuple, set, dict)) and 0 < len(other) <= 16:
-        items = list(other)
+        items = access.in_order(other) if isinstance(other, set) else list(other)
         if all(isinstance(item, (int, str, bool)) or _is_plain(item) for item in items):
             return choose([(guard(("pick", symbol.key), number), item) for number, item in enumerate(items)])
     if isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) and isinstance(other, int):

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from tritonlint.source.guards import Choice
 from tritonlint.source.objects import (
     Dict,
     EnumMember,
@@ -50,34 +51,82 @@ _COMPARE: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
 _FAMILIAR = frozenset(sys.stdlib_module_names) | {"triton", "torch", "numpy", "builtins"}
 _SCALARS = (int, float, str, bool, bytes, complex)
 _LIMIT_BITS = 4096  # of an integer, of a shift
-_KEY_PARTS = 1000  # of a tuple that is told by what it holds
+_KEY_PARTS, _KEY_DEPTH = 1000, 20  # of a container that is told by what it holds
 
 _PROMOTION = ["i1", "u8", "i8", "i16", "i32", "i64", "fp16", "bf16", "fp32", "fp64"]
 
 
+class Key(tuple[Any, ...]):
+    """What a symbol stands for, made of parts. Equal keys are one object: a key that is made of others over and over
+    (`x = x * x`) is compared and hashed at the cost of its last step, not of all that it would say written out."""
+
+    _hash: int
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+
+_keys: dict[tuple[Any, ...], Key] = {}
+_MAX_KEYS = 200_000
+
+
+def grow(*parts: Any) -> Key:
+    """The key made of these parts, which are keys or plain hashable values."""
+    known = _keys.get(parts)
+    if known is None:
+        if len(_keys) > _MAX_KEYS:
+            _keys.clear()  # a key made later is another one; all that is lost is what two uses have in common
+        known = Key(parts)
+        known._hash = hash(parts)
+        _keys[parts] = known
+    return known
+
+
 def key_of(value: Any) -> Any:
-    """A hashable that stands for the value in a symbol's key."""
+    """A hashable that stands for the value in a symbol's key. Containers and choices stand for what is in them now: a
+    list that is made for one call is gone after it, and the next one may lie at the same address."""
+    try:
+        return _key_of(value, [_KEY_PARTS], 0)
+    except _TooLargeError:
+        return ("object", id(value))
+
+
+class _TooLargeError(Exception):
+    pass
+
+
+def _key_of(value: Any, left: list[int], depth: int) -> Any:
+    """`left` is how many parts more may be gone through."""
     if isinstance(value, (Symbol, Tensor)):
         return value.key
     if value is None or isinstance(value, _SCALARS):
         return (type(value).__name__, value)
-    if isinstance(value, tuple) and not too_large(value, _KEY_PARTS):
-        return tuple(key_of(item) for item in value)
     if isinstance(value, (DType, External, TypeValue)):
         return value
-    return ("object", id(value))
+    if not isinstance(value, (tuple, list, Dict, set, frozenset, Choice, Maybe)):
+        return ("object", id(value))
+    left[0] -= 1 if isinstance(value, (Choice, Maybe)) else len(value)
+    if left[0] < 0 or depth > _KEY_DEPTH:
+        raise _TooLargeError
 
+    def inner(part: Any) -> Any:
+        return _key_of(part, left, depth + 1)
 
-def grow(*parts: Any) -> Any:
-    """A key made of parts; one that grew too deep is cut, since hashing it costs its size each time."""
-    depth = 1 + max((part[0] for part in parts if _is_key(part)), default=0)
-    if depth > 24:
-        return (1, "cut", object())
-    return (depth, *parts)
-
-
-def _is_key(part: Any) -> bool:
-    return isinstance(part, tuple) and bool(part) and type(part[0]) is int
+    if isinstance(value, Dict):
+        return grow("dict", *((inner(key), inner(item)) for key, item in value.items()))
+    if isinstance(value, (set, frozenset)):
+        return grow("set", frozenset(map(inner, value)))
+    if isinstance(value, Choice):
+        return grow("choice", *((guards, inner(one)) for guards, one in value.alternatives))
+    if isinstance(value, Maybe):
+        return grow("maybe", value.when, inner(value.value))
+    return grow(type(value).__name__, *map(inner, value))
 
 
 def is_familiar(value: External) -> bool:
@@ -336,19 +385,16 @@ def compare(make: Make, op: ast.cmpop, left: Any, right: Any) -> Any:
     if isinstance(op, (ast.Eq, ast.NotEq)):
         known = equal(left, right)
         if known is None:
-            pair = (
-                sorted((key_of(left), key_of(right)), key=repr)
-                if _cheap(left, right)
-                else [key_of(left), key_of(right)]
+            answer = make(
+                grow("cmp", "==", frozenset((key_of(left), key_of(right)))),
+                _reason_of(left, right),
+                low=0,
+                high=1,
+                kind="bool",
             )
-            answer = make(grow("cmp", "==", *pair), _reason_of(left, right), low=0, high=1, kind="bool")
             return answer if isinstance(op, ast.Eq) else unary(make, ast.Not(), answer)
         return known if isinstance(op, ast.Eq) else not known
     return _order(make, op, left, right)
-
-
-def _cheap(left: Any, right: Any) -> bool:
-    return isinstance(left, _SCALARS) or isinstance(right, _SCALARS)
 
 
 def _reason_of(left: Any, right: Any) -> str:
