@@ -7,14 +7,17 @@ import sys
 
 def main() -> None:
     """Runs the command line and ends the process with its exit status."""
+    from tritonlint.cli.streams import OutputError, guard, not_written
+
+    guard()
     if sys.argv[1:] in (["--version"], ["-V"]):  # without importing anything else
         from tritonlint import __version__
 
-        print(f"tritonlint {__version__}")
+        try:
+            print(f"tritonlint {__version__}", flush=True)
+        except OutputError as error:
+            sys.exit(not_written(error))
         return
-    from tritonlint.cli.streams import guard
-
-    guard()
     from tritonlint.cli.main import run
     from tritonlint.collector import collect_rarely
 

@@ -33,7 +33,7 @@ def shell(folder: Path, arguments: str, unbuffered: str = "") -> tuple[int, str,
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize(
-    "arguments", ["a.py --no-cache", "rule", "check --help", "estimate --batch jobs.jsonl"]
+    "arguments", ["--version", "a.py --no-cache", "rule", "check --help", "estimate --batch jobs.jsonl"]
 )
 def test_a_full_disk_is_one_line_and_status_2(folder: Path, arguments: str, unbuffered: str) -> None:
     (folder / "jobs.jsonl").write_text("{}\n{}\n", encoding="utf-8")

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from tritonlint import __version__
-from tritonlint.cli.streams import OutputError
+from tritonlint.cli.streams import OutputError, not_written
 from tritonlint.settings import SettingsError
 
 # Command -> what `--help` says. The module is tritonlint.cli.<command>, the click command in it `command`.
@@ -102,12 +102,7 @@ def run(arguments: Sequence[str]) -> int:
         click.echo(f"error: {error}", err=True)
         return FAILED
     except OutputError as error:
-        if (
-            error.broken_pipe
-        ):  # `tritonlint ... | head`: who stopped reading needs no word, as with any filter
-            return 141
-        click.echo(f"error: {error}", err=True)
-        return FAILED
+        return not_written(error)
     except KeyboardInterrupt:
         return 130
     except Exception as error:

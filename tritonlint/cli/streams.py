@@ -18,6 +18,14 @@ class OutputError(Exception):
         self.broken_pipe = isinstance(cause, BrokenPipeError)
 
 
+def not_written(error: OutputError) -> int:
+    """Says so in one line, and gives the exit status."""
+    if error.broken_pipe:  # `tritonlint ... | head`: who stopped reading needs no word, as with any filter
+        return 141
+    print(f"error: {error}", file=sys.stderr)
+    return 2
+
+
 class _Output(io.FileIO):
     """A descriptor that is written until it fails once; what comes after that is dropped. A failure is raised where
     `strict`, and else nobody is left to be told."""
