@@ -190,16 +190,28 @@ def test_a_helper_that_no_launch_asks_for_leaves_the_plans_alone() -> None:
     file = edited_file()
     file.lint(source)
 
-    def readings() -> set[int]:
-        return {id(reading) for kept in file.readings.values() for reading in kept}
-
-    before = readings()
+    before = {*file.readings}
     for new in ("    assert x, 'no x'", "    n = 3; assert x"):
         text = source.replace("    assert x", new)
         assert edit_by_edit(file, text) == whole(text)
-    assert readings() == before
+    assert {*file.readings} == before
     asked = source.replace("    check(a)\n", "    a = check(a)\n")
     for text in (asked, asked.replace("    assert x", "    return None")):
         assert edit_by_edit(file, text) == whole(text)
-        assert not readings() <= before
-        before = readings()
+        assert not {*file.readings} <= before
+        before = {*file.readings}
+
+
+def test_what_was_read_before_is_given_up() -> None:
+    """Of a kernel that is read anew nothing is kept but its place, and of all readings a few for each group."""
+    file = edited_file()
+    file.lint(SOURCE)
+    groups = len({*file.readings})
+    for number in range(12):
+        file.lint(
+            SOURCE.replace("def gemm_of(a, b, c):\n", f"def gemm_of(a, b, c):\n    n = [{number}, len(a)]\n")
+        )
+    kept = [*file.readings]
+    assert len(kept) <= 4 * groups
+    own = [on.kernel for reading in kept for plan in reading.plans for on in plan.on.values() if plan.kernel]
+    assert own and not any(kernel.node.body for kernel in own)

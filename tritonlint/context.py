@@ -38,6 +38,26 @@ if TYPE_CHECKING:
     from tritonlint.trace_store import TraceStore
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Lookups:
+    """Names of a kernel may be looked up long after its file was read; this says what that asks, and keeps nothing
+    else of the file."""
+
+    platforms: tuple[SharedPlatform, ...]
+    project: Project
+    hook_files: Mapping[str, Stamp]
+
+    @property
+    def differs(self) -> bool:
+        """As `FileWork.differs`."""
+        return any(shared.differs for shared in self.platforms)
+
+    @property
+    def looked_at(self) -> dict[str, Stamp]:
+        """The other files that were asked for so far, as they were then."""
+        return {**self.hook_files, **self.project.looked_at}
+
+
 class FileWork:
     """One file, read and parsed, with the plans that it holds on each GPU. Nothing here raises for bad
     input."""
@@ -112,7 +132,12 @@ class FileWork:
     @property
     def looked_at(self) -> dict[str, Stamp]:
         """The other files that were asked for so far, as they were then."""
-        return {**self._hook_files, **self._project.looked_at}
+        return self.lookups.looked_at
+
+    @property
+    def lookups(self) -> Lookups:
+        """What is left of the file for those who look names up in it, once its plans are known."""
+        return Lookups(tuple(shared for shared, _, _ in self._readings), self._project, self._hook_files)
 
     @property
     def suppressions(self) -> Sequence[Suppression]:
@@ -138,7 +163,7 @@ class FileWork:
     def differs(self) -> bool:
         """Whether names looked up after the reading mean something else on one of the GPUs that shared it: then all
         is to be done again, `apart`."""
-        return any(shared.differs for shared, _, _ in self._readings)
+        return self.lookups.differs
 
     def _read(self, gpu: GpuProfile) -> dict[PlanKey, LaunchPlan]:
         asks = platform(gpu, self.targets.triton)

@@ -14,12 +14,12 @@ import ast
 import hashlib
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from tritonlint.assumption_checks import assumption_problems
-from tritonlint.context import FileWork, PlanContext, PlanKey, plan_key
+from tritonlint.context import FileWork, Lookups, PlanContext, PlanKey, plan_key
 from tritonlint.disk import Stamp, stamp
 from tritonlint.finding import CERTAINTIES, Certainty, Finding
 from tritonlint.gpu.profile import GpuProfile
@@ -94,7 +94,7 @@ class _Plan:
     told_by: bytes
     root: int  # pinned line of its piece
     kernel: int | None  # pinned line of the kernel's piece
-    work: FileWork | None  # in which the names of a kernel are looked up that is not read anew
+    lookups: Lookups | None  # of the names of a kernel are looked up that is not read anew
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,6 +122,35 @@ class _Judgement:
     source: Bodies | None  # what the rules saw of the text, where they looked at it
 
 
+class _Readings:
+    """The last readings of groups of statements: those that are asked for least go first."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Any, tuple[_Reading, ...]] = OrderedDict()
+
+    def of(self, key: Any) -> tuple[_Reading, ...]:
+        """Those of the same statements, the newest first: what these hang on may have been another."""
+        return _get(self._kept, key) or ()
+
+    def put(self, key: Any, reading: _Reading, most: int) -> None:
+        """Keeps one more, and no more than so many."""
+        _put(self._kept, key, (reading, *self.of(key)), most)
+        left = sum(1 for _ in self)
+        while left > most:
+            oldest, readings = next(iter(self._kept.items()))
+            if len(readings) > 1:
+                self._kept[oldest] = readings[:-1]
+            else:
+                del self._kept[oldest]
+            left -= 1
+
+    def clear(self) -> None:
+        self._kept.clear()
+
+    def __iter__(self) -> Iterator[_Reading]:
+        return (reading for kept in self._kept.values() for reading in kept)
+
+
 class EditedFile:
     """One file of an editor. Not for use by two threads at once."""
 
@@ -141,7 +170,7 @@ class EditedFile:
         self._pieces: Pieces | None = None
         self._facts: dict[int, tuple[Piece, Facts]] = {}
         self._comments: dict[tuple[str, int], Comments] = {}
-        self.readings: OrderedDict[Any, tuple[_Reading, ...]] = OrderedDict()
+        self.readings = _Readings()
         self.judgements: OrderedDict[Any, _Judgement] = OrderedDict()
         self.apart = False
 
@@ -274,7 +303,7 @@ class _Now:
         keys = {union: self._group_key(group) for union, group in groups.items()}
         found: dict[frozenset[int], _Reading] = {}
         for union, key in keys.items():
-            for kept in _get(self.file.readings, key) or ():
+            for kept in self.file.readings.of(key):
                 if self._holds(kept, union):
                     found[union] = kept
                     break
@@ -282,8 +311,7 @@ class _Now:
         if missing:
             made = self._read_again(missing)
             for union, reading in made.items():
-                kept_before = (_get(self.file.readings, keys[union]) or ())[: _GENERATIONS - 1]
-                _put(self.file.readings, keys[union], (reading, *kept_before), _GENERATIONS * len(groups))
+                self.file.readings.put(keys[union], reading, _GENERATIONS * len(groups))
             found.update(made)
         return [found[union] for union in groups]
 
@@ -360,15 +388,16 @@ class _Now:
         own = self._kernel_piece(kernel)
         on = {gpu.name: context.plan_on(gpu) for gpu in context.gpus}
         told = {id(one): (_told(one), None if own else id(one.kernel.node)) for one in on.values()}
+        kept = {id(one): _without_body(one) if own else one for one in on.values()}
         return _Plan(
             context.key,
             tuple(context.gpus),
             context.gpus_chosen,
-            on,
+            {name: kept[id(one)] for name, one in on.items()},
             _digest(repr([(name, told[id(one)]) for name, one in on.items()])),
             root,
             kernel.span.line if own else None,
-            None if own else work,
+            None if own else work.lookups,
         )
 
     def _kernel_piece(self, kernel: KernelSource) -> bool:
@@ -526,11 +555,13 @@ class _Again:
         if findings is None:
             raise _Cancelled
         observed = file.observe(context)
-        if any(shared.differs for shared in self._shared) or (plan.work is not None and plan.work.differs):
+        if any(shared.differs for shared in self._shared) or (
+            plan.lookups is not None and plan.lookups.differs
+        ):
             raise _Differs
         looked_at: Mapping[str, Stamp] = self._project.looked_at
-        if plan.work is not None:
-            looked_at = {**looked_at, **plan.work.looked_at}
+        if plan.lookups is not None:
+            looked_at = {**looked_at, **plan.lookups.looked_at}
         source = now.bodies(needed) if part.looked else None
         return _Judgement(plan, tuple(findings), tuple(problems), observed, part.said, looked_at, source)
 
@@ -607,6 +638,23 @@ class _Part:
 
 def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=20).digest()
+
+
+class _NoScope:
+    """sites.Scope of a kernel whose body is read anew: the old one would keep all that was read with it."""
+
+    def lookup(self, name: str) -> Any:
+        raise NotImplementedError
+
+    def attribute(self, base: Any, name: str) -> Any:
+        raise NotImplementedError
+
+
+def _without_body(plan: LaunchPlan) -> LaunchPlan:
+    """A plan whose kernel has nothing but its place."""
+    kernel = plan.kernel
+    node = ast.FunctionDef(kernel.node.name, kernel.node.args, [], [], lineno=kernel.node.lineno)
+    return replace(plan, kernel=replace(kernel, node=node, scope=_NoScope()))
 
 
 def _told(plan: LaunchPlan) -> str:
