@@ -36,6 +36,28 @@ def test_folders_of_other_chips(path: str, certainty: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "gpus"),
+    [
+        ("pkg/ops/norm.py", ["a100", "mi300x"]),
+        ("pkg/nvidia/ops/norm.py", ["a100"]),
+        ("pkg/ops/_rocm/norm.py", ["mi300x"]),
+        ("pkg/ops/amd.py", ["mi300x"]),
+        ("pkg/nvidia/amd/norm.py", ["a100", "mi300x"]),  # of which of the two it is does not say
+        ("pkg/ops/cuda/norm.py", ["a100", "mi300x"]),  # as torch calls AMD's devices too
+        ("nvidia/a/b/c/d/norm.py", ["a100", "mi300x"]),
+    ],
+)
+def test_folders_of_one_vendor(path: str, gpus: list[str]) -> None:
+    """Too many threads on both: said of the GPUs that the file is for."""
+    source = (
+        samples.ADD + "\n\ndef run(x, y, out, n):\n    add[(n,)](x, y, out, n, BLOCK=1024, num_warps=64)\n"
+    )
+    result = lint_source(path, source, Settings(), gpus=["a100", "mi300x"])
+    found = [finding.gpus for finding in result.findings if finding.code == "TL102"]
+    assert sorted(gpu for names in found for gpu in names) == gpus
+
+
+@pytest.mark.parametrize(
     ("condition", "expected"),
     [
         ('x.device.type == "xpu"', []),

@@ -4,7 +4,8 @@ A rule looks at one GPU after another. What it would say in the same words at th
 with all the GPUs it holds for; `{gpus}` in the words stands for their names.
 
 Where nobody chose the GPUs, nobody said that the program is for each of them: what one of them lacks is then
-`possible` only, and what holds on some of them weighs one step less. So is all that is said of files for other chips.
+`possible` only, and what holds on some of them weighs one step less. `possible` is all that is said of files for other
+chips as well, and what is said of one vendor's GPUs in files for the other's.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tritonlint.source.sites import Candidate
 from tritonlint.source.values import DType, Known, OneOf
 from tritonlint_rules.support.places import Place
 from tritonlint_rules.support.say import listed
-from tritonlint_rules.support.vendors import for_other_chips
+from tritonlint_rules.support.vendors import for_other_chips, for_vendor
 
 if TYPE_CHECKING:
     from tritonlint.gpu.profile import GpuProfile
@@ -54,6 +55,13 @@ def findings(code: str, name: str, context: Context, drafts: Iterable[Draft]) ->
     groups: dict[tuple[Any, ...], list[Draft]] = {}
     if for_other_chips(context.path):
         drafts = [replace(draft, certainty="possible") for draft in drafts]
+    elif vendor := for_vendor(context.path):
+        drafts = [
+            replace(draft, certainty="possible")
+            if draft.gpu is not None and draft.gpu.vendor != vendor
+            else draft
+            for draft in drafts
+        ]
     for draft in drafts if context.gpus_chosen else _weighed(context, list(drafts)):
         if SEVERITIES.index(draft.severity) < least:
             continue

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import PurePath
 
+from tritonlint.gpu.profile import Vendor
 from tritonlint.rule import Context
 
 _AMD_PATH = re.compile(r"(^|[/_.-])(rocm|hip|amd|gfx\d+\w*)([/_.-]|$)")
@@ -16,14 +18,28 @@ _OTHER_CHIPS = frozenset(
     ("ascend", "npu", "cambricon", "mlu", "kunlunxin", "mthreads", "musa", "iluvatar", "corex", "metax", "maca",
      "enflame", "gcu", "tsingmicro", "hpu", "xpu")
 )  # fmt: skip
+# And the folders in which they keep what is for the GPUs of one vendor. ("cuda" is not among them: ROCm's builds of
+# torch call their devices so, and use what lies there.)
+_VENDORS: Mapping[str, Vendor] = {"nvidia": "nvidia", "amd": "amd", "rocm": "amd", "hip": "amd"}
 _NEAR_FOLDERS = 4  # what stands higher up is where somebody keeps the project, not what the file is for
 
 
 @lru_cache(maxsize=8)  # each rule asks, for each plan of a file
 def for_other_chips(path: str) -> bool:
     """Whether the file lies in a folder for chips that are no GPUs of NVIDIA or AMD: their compilers are others."""
+    return not _OTHER_CHIPS.isdisjoint(_near(path))
+
+
+@lru_cache(maxsize=8)
+def for_vendor(path: str) -> Vendor | None:
+    """The vendor whose name alone a folder near the file, or the file, bears: it is not meant for GPUs of another."""
+    found = {_VENDORS[part] for part in _near(path) if part in _VENDORS}
+    return found.pop() if len(found) == 1 else None
+
+
+def _near(path: str) -> list[str]:
     parts = PurePath(path.replace("\\", "/")).parts[-_NEAR_FOLDERS - 1 :]
-    return any(part.lower().removesuffix(".py").strip("_") in _OTHER_CHIPS for part in parts)
+    return [part.lower().removesuffix(".py").strip("_") for part in parts]
 
 
 def speaks_of_amd(context: Context) -> bool:
