@@ -212,7 +212,7 @@ def _nonnegative(matrix: Any, wanted: Any) -> Any:
 def estimated(row: dict[str, Any], guess: float, squeeze: tuple[float, float] | None) -> int:
     """The registers that the estimate states for what is wanted."""
     given = guess if squeeze is None else model.squeezed(guess, Options(num_warps=row["warps"]), *squeeze)
-    return max(16, min(limit_of(row), round(given)))
+    return model.clamp(given, limit_of(row))
 
 
 def best_squeeze(rows: list[dict[str, Any]], guesses: list[float]) -> tuple[float, float]:
@@ -248,8 +248,8 @@ def report(
         estimate = estimated(row, guess, entry.get("squeeze"))
         if not row["spill"]:
             error += abs(estimate - row["regs"])
-        low, high = min(limit, guess * entry["low"]), min(limit, guess * entry["high"])
-        inside += low - 1 <= row["regs"] <= max(16, high + 1)
+        low, high = (model.clamp(guess * entry[end], limit) for end in ("low", "high"))
+        inside += min(low, estimate) <= row["regs"] <= high
         right = ctas(row, estimate) == ctas(row, row["regs"])
         same += right
         by_kernel[plain_name(row["kernel"])].append(right)

@@ -107,8 +107,8 @@ def test_elements_that_only_pass_are_not_held() -> None:
 def test_places_of_a_row_that_is_divided_by_its_sum() -> None:
     """The row comes where it is loaded, is kept over the sum, and goes where it is divided and stored."""
     loads, divides = (
-        Point(coming=64, ends=64, loaded=64, in_flight=0),
-        Point(going=64, ends=64, functions=64, stored=64),
+        Point(coming=64, ends=64, loaded=64, accesses=1),
+        Point(going=64, ends=64, functions=64, stored=64, accesses=1),
     )
     points = need_of(row_kernel(64, reduced=True)).points
     assert set(points) == {loads, divides, Point(kept=64, scalars=2)}  # the output pointer is kept too
@@ -116,7 +116,20 @@ def test_places_of_a_row_that_is_divided_by_its_sum() -> None:
 
 def test_a_row_that_only_passes_needs_its_loads_at_most() -> None:
     (point,) = need_of(row_kernel(64, reduced=False)).points
-    assert point == Point(between=64, in_flight=64, loaded=64, stored=64)
+    assert point == Point(between=64, in_flight=64, loaded=64, stored=64, accesses=2)
+
+
+def test_a_row_that_is_only_added_up_is_nowhere_as_a_whole() -> None:
+    graph = row_kernel(64, reduced=True)
+    total, divided, store = (
+        next(op for op in graph.body.ops if op.name == name)
+        for name in ("tt.reduce", "arith.divf", "tt.store")
+    )
+    store.set_operand(1, total.result)
+    divided.erase()
+    points = need_of(graph).points
+    assert Point(in_flight=64, loaded=64, reduced=64, accesses=1) in points
+    assert not any(point.coming or point.going or point.kept for point in points)
 
 
 def test_a_row_over_the_limit_spills_for_certain() -> None:

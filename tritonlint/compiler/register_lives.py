@@ -52,7 +52,7 @@ _INDEX_OPS = frozenset(
 class Lives:
     """The values of a graph that registers may hold. `starts` has the position at which each comes to be, `ends` the one
     after its last use; `streamed` are operands of products that are read from shared memory step by step along K,
-    `indices` integer tensors that only addresses and masks are made of. The last three are those of Need."""
+    `indices` integer tensors that only addresses and masks are made of. `family`, `accumulator` and `operands` are those of Need."""
 
     numbering: Numbering
     starts: dict[GValue, int]
@@ -62,6 +62,7 @@ class Lives:
     family: Family
     accumulator: int
     operands: int
+    copies: dict[GOp, int]  # of asynchronous copies: copies_of
 
     @property
     def ops(self) -> list[GOp]:
@@ -74,6 +75,7 @@ def lives_of(graph: Graph) -> Lives:
     family: Family = "none"
     accumulator = operands = 0
     streamed: set[GValue] = set()
+    copies: dict[GOp, int] = {}
     roots: dict[GValue, GValue] = {}
     starts: dict[GValue, int] = {}
     ends: dict[GValue, int] = {}
@@ -104,6 +106,8 @@ def lives_of(graph: Graph) -> Lives:
                 meet(result, result)
         if op.results and _is_fragment(op, streamed):
             streamed.add(op.result)
+        if op.name == "ttg.async_copy_global_to_local":
+            copies[op] = copies_of(op)
         if op.name in TCGEN05:
             family = "tcgen05"
         elif op.name in DOTS:
@@ -113,7 +117,7 @@ def lives_of(graph: Graph) -> Lives:
             accumulator = max(accumulator, words_of(op.result))
             operands = max(operands, operands_of(op))
     indices = _index_values(numbering.ops)
-    return Lives(numbering, starts, ends, streamed, indices, family, accumulator, operands)
+    return Lives(numbering, starts, ends, streamed, indices, family, accumulator, operands, copies)
 
 
 def _takes_nothing(value: GValue) -> bool:

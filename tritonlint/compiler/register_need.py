@@ -13,7 +13,6 @@ from tritonlint.compiler.register_lives import (
     VIEWS,
     Family,
     access_of,
-    copies_of,
     is_free,
     lives_of,
     words_of,
@@ -117,7 +116,7 @@ def need_of(graph: Graph) -> Need:
         operands=lives.operands,
         scalars=len(graph.body.args),
         batch=_batch(ops, alive),
-        copies=max((copies_of(op) for op in ops if op.name == "ttg.async_copy_global_to_local"), default=0),
+        copies=max(lives.copies.values(), default=0),
         whole=max((words for start, end, words in large if _crosses(ops, start, end)), default=0),
         points=points_of(lives),
     )

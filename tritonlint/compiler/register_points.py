@@ -3,8 +3,10 @@
 The assembler takes elements one after the other wherever it may: within a run of operations that work element by
 element, an operand can go as its result comes. Between runs stand operations that need all of their elements at once
 (products, reductions, conversions) and the ends of loops. So the places are these runs and the operations between them,
-and of each it is counted what is kept all the way through, what goes, what comes, and what is on its way. A place that
-needs no more of anything than another one is left out.
+and of each it is counted what is kept all the way through, what goes, what comes, and what is on its way. What a run only
+hands to a sum, or to or from a change of layout, is nowhere as a whole: its elements are added up, written or read as
+they come (64 words of a row whose maximum is looked for took 31 registers). A place that needs no more of anything than
+another one is left out.
 """
 
 from __future__ import annotations
@@ -14,11 +16,11 @@ from dataclasses import dataclass, fields
 from tritonlint.compiler.graph import GOp, GValue
 from tritonlint.compiler.layout_properties import elements_per_thread
 from tritonlint.compiler.ops import DOTS, LOOPS
+from tritonlint.compiler.register_addresses import ACCESSES, Steps, apart_of
 from tritonlint.compiler.register_lives import (
     BARRIERS,
     Lives,
     access_of,
-    copies_of,
     fragments_of,
     is_free,
     operands_of,
@@ -46,8 +48,10 @@ class Point:
     between: int = 0  # the most at once, operation by operation, beyond `ends`
     in_flight: int = 0  # going, with all that is loaded here, beyond `ends`
     loaded: int = 0  # here, from global or shared memory
-    addresses: int = 0  # words of pointers and indices that are kept or go, one per access
-    new_addresses: int = 0  # the same of those made here
+    addresses: int = (
+        0  # words of pointers and indices that are kept or go, of those that no constant tells apart
+    )
+    accesses: int = 0  # addresses of loads and stores here that no constant tells from another one
     masks: int = 0  # predicates that are kept or go: one of a mask for each access, or for each element that it chooses
     new_masks: int = 0  # the same of those made here
     functions: int = 0  # the most that one function (exp, a division) makes
@@ -59,9 +63,10 @@ class Point:
     consumed: int = 0  # data that goes in a product
     copies: int = 0  # accesses of asynchronous copies
     scalars: int = 0  # words of scalars that are kept
-    stored: int = 0  # of the largest store
+    stored: int = 0  # here, by all stores
     compared: int = 0  # elements of the largest comparison that chooses between values
     looped: int = 0  # 1 inside a loop
+    reduced: int = 0  # made here, and gone in a sum right after
 
 
 _NAMES = tuple(field.name for field in fields(Point))
@@ -71,8 +76,9 @@ def points_of(lives: Lives) -> tuple[Point, ...]:
     """The places of a graph that may need most."""
     places = _Places(lives)
     counts = {name: [0] * places.count for name in _NAMES}
-    _count_values(lives, places, counts)
-    _count_operations(lives, places, counts)
+    steps: dict[GValue, Steps] = {}
+    _count_values(lives, places, counts, steps)
+    _count_operations(lives, places, counts, steps)
     found = sorted(set(zip(*counts.values(), strict=True)), key=sum, reverse=True)
     most: list[tuple[int, ...]] = []
     for place in found:
@@ -106,10 +112,13 @@ class _Places:
         self.of: list[int] = []
         for place, (start, end) in enumerate(zip(self.first, [*self.first[1:], len(ops) + 1], strict=True)):
             self.of += [place] * (end - start)
+        self.crossing = {self.of[position] for position in self.between}  # the places of such operations
         self.looped = {place for start, end in looped for place in self.of[start:end]}
 
 
-def _count_values(lives: Lives, places: _Places, counts: dict[str, list[int]]) -> None:
+def _count_values(
+    lives: Lives, places: _Places, counts: dict[str, list[int]], steps: dict[GValue, Steps]
+) -> None:
     """What the values keep, by where they come to be and where they are used last."""
     size = len(places.of)
     # The changes from place to place of what is there before and after it.
@@ -128,36 +137,39 @@ def _count_values(lives: Lives, places: _Places, counts: dict[str, list[int]]) -
         if not value.is_tensor:
             wide = value.type.element.startswith("*") or value.type.element in ("i64", "u64", "fp64")
             keep(scalars, first, last, 2 if wide else 1)
+        elif value.encoding is None or (value.op is not None and value.op.name == "arith.constant"):
             continue
-        if value.encoding is None or (value.op is not None and value.op.name == "arith.constant"):
-            continue
-        if value.type.element == "i1":
-            changed, names = masks, ("masks", "new_masks")
+        elif value.type.element == "i1":
             words = _predicates(value)
+            keep(masks, first, last, words)
+            if value.op is not None:
+                counts["new_masks"][first] += words
+            if first != last:
+                counts["masks"][last] += words
         elif is_free(value) or value in lives.streamed:
             continue
         elif value.type.element.startswith("*") or value in lives.indices:
-            changed, names = addresses, ("addresses", "new_addresses")
-            words = max(1, words_of(value) // access_of(value))
+            if first != last:
+                words = apart_of(value, steps) * (2 if value.type.element.startswith("*") else 1)
+                keep(addresses, first, last, words)
+                counts["addresses"][last] += words
+        elif last == first + 1 and _is_handed_on(value, lives.ops[end], last in places.crossing):
+            if lives.ops[end].name == "tt.reduce":
+                counts["reduced"][first] += words_of(value)
+        elif first == last:
+            words = words_of(value)
+            changes[start] += words
+            changes[max(end, start + 1)] -= words
         else:
             words = words_of(value)
             keep(kept, first, last, words)
-            changes[start] += words
-            if first == last:
-                changes[max(end, start + 1)] -= words
-                continue
             counts["coming"][first] += words
             if not (value in carried and end in places.between):  # the sum takes its place
                 counts["going"][last] += words
+            changes[start] += words
             changes[places.first[first + 1]] -= words
             changes[places.first[last]] += words
             changes[end] -= words
-            continue
-        keep(changed, first, last, words)
-        if value.op is not None:
-            counts[names[1]][first] += words
-        if first != last:
-            counts[names[0]][last] += words
     for name, changed in (("kept", kept), ("addresses", addresses), ("masks", masks), ("scalars", scalars)):
         here = 0
         for place in range(places.count):
@@ -177,6 +189,14 @@ def _count_values(lives: Lives, places: _Places, counts: dict[str, list[int]]) -
             counts["between"][place] = max(0, at_once - ends)
 
 
+def _is_handed_on(value: GValue, user: GOp, crossing: bool) -> bool:
+    """Whether a value goes from a run to a sum or a change of layout, or from a change of layout to a run: each element
+    as it comes, so that the whole is nowhere."""
+    if user.name in ("tt.reduce", "ttg.convert_layout"):
+        return True
+    return value.op is not None and value.op.name == "ttg.convert_layout" and not crossing
+
+
 def _predicates(mask: GValue) -> int:
     """How many predicates of a mask are told apart: one for each access it guards, or each element it chooses."""
     elements = elements_per_thread(mask.encoding, mask.shape)
@@ -187,7 +207,9 @@ def _predicates(mask: GValue) -> int:
     return most
 
 
-def _count_operations(lives: Lives, places: _Places, counts: dict[str, list[int]]) -> None:
+def _count_operations(
+    lives: Lives, places: _Places, counts: dict[str, list[int]], steps: dict[GValue, Steps]
+) -> None:
     """What operations take beside the values."""
     for place in places.looped:
         counts["looped"][place] = 1
@@ -195,15 +217,19 @@ def _count_operations(lives: Lives, places: _Places, counts: dict[str, list[int]
     def most(name: str, place: int, number: int) -> None:
         counts[name][place] = max(counts[name][place], number)
 
+    seen: set[tuple[int, GValue]] = set()
     for position, op in enumerate(lives.ops):
         place = places.of[position]
+        if op.name in ACCESSES and op.operands[0].is_tensor and (place, op.operands[0]) not in seen:
+            seen.add((place, op.operands[0]))
+            counts["accesses"][place] += apart_of(op.operands[0], steps)
         if op.name == "ttg.async_copy_global_to_local":
             pointers = op.operands[0]
             wide = elements_per_thread(pointers.encoding, pointers.shape) // access_of(pointers)
-            counts["copies"][place] += max(1, wide) + copies_of(op)
+            counts["copies"][place] += max(1, wide) + lives.copies[op]
         elif op.name == "tt.store":
             if op.operands[1].is_tensor:
-                most("stored", place, words_of(op.operands[1]))
+                counts["stored"][place] += words_of(op.operands[1])
         elif not op.results or not op.results[0].is_tensor:
             continue
         elif op.name in _LOADS:

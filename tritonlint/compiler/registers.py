@@ -122,10 +122,10 @@ def from_need(need: Need, options: Options, target: Target) -> Estimate:
     if spills == "certain":
         return Estimate(limit, limit, limit, spills, 1.0)
     given = squeezed(wanted, options, *model["squeeze"]) if "squeeze" in model else wanted
-    likeliest = _clamp(given, limit)
+    likeliest = clamp(given, limit)
     low = min(low, likeliest)
     return Estimate(
-        likeliest, _clamp(low, limit), _clamp(high, limit), spills, chance(wanted / limit, *model["odds"])
+        likeliest, clamp(low, limit), clamp(high, limit), spills, chance(wanted / limit, *model["odds"])
     )
 
 
@@ -185,5 +185,6 @@ def _amd_register_limit(options: Options, target: Target) -> int:
     return min(256, 1536 // waves // 24 * 24)
 
 
-def _clamp(wanted: float, limit: int) -> int:
-    return max(min(limit, 16), min(limit, round(wanted)))
+def clamp(wanted: float, limit: int) -> int:
+    """A whole number of registers that a thread may have."""
+    return max(1, min(limit, round(wanted)))
