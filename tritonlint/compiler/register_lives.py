@@ -52,7 +52,8 @@ _INDEX_OPS = frozenset(
 class Lives:
     """The values of a graph that registers may hold. `starts` has the position at which each comes to be, `ends` the one
     after its last use; `streamed` are operands of products that are read from shared memory step by step along K,
-    `indices` integer tensors that only addresses and masks are made of. `family`, `accumulator` and `operands` are those of Need."""
+    `indices` integer tensors that only addresses and masks are made of. `family`, `accumulator` and `operands` are those
+    of Need."""
 
     numbering: Numbering
     starts: dict[GValue, int]
