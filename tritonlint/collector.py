@@ -20,6 +20,14 @@ def collect_rarely() -> None:
     gc.set_threshold(2 * _PILE, 20, 10)
 
 
+def before_workers() -> None:
+    """To be called once all is imported that workers need, before they are started: what is there stays, and is neither
+    gone through by collections nor copied by them from the process that it is shared with."""
+    if _own and not gc.get_freeze_count():
+        gc.collect()
+        gc.freeze()
+
+
 def between_files() -> None:
     """Collects if enough has piled up; nothing in a process that is not our own."""
     young, collections, _ = gc.get_count()

@@ -66,7 +66,7 @@ def replace_text(source: str, span: Span, expected: str, text: str) -> Edit | No
 
 def text_at(source: str, span: Span) -> str:
     """The text of a span; "" where the span lies outside."""
-    lines = split_lines(source)
+    lines = _lines_of(source)
     if not 1 <= span.line <= span.end_line <= len(lines):
         return ""
     if span.line == span.end_line:
@@ -75,6 +75,12 @@ def text_at(source: str, span: Span) -> str:
     return "\n".join(
         [lines[span.line - 1][span.column - 1 :], *middle, lines[span.end_line - 1][: span.end_column - 1]]
     )
+
+
+@lru_cache(maxsize=1)
+def _lines_of(source: str) -> tuple[str, ...]:
+    """Rules ask for many places of one file in turn."""
+    return tuple(split_lines(source))
 
 
 def apply(source: str, edits: tuple[Edit, ...]) -> str:

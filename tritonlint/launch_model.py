@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tritonlint.facts.record import Fact
     from tritonlint.work import LaunchWork
 
+_PLAIN = frozenset((int, bool, str, type(None)))  # equal where they look alike; floats are not (0.0 and -0.0)
 _KEPT = 8192  # traces, and answers of the compiler, of one file
 OPTION_NAMES = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 ModelName = Literal["compiler", "textbook"]
@@ -85,7 +86,7 @@ class Model:
             id(launch.kernel),
             _frozen(launch.constants),
             _frozen(launch.arguments.constants),
-            _frozen(launch.arguments.specs),
+            tuple(sorted((name, spec.type, spec.divisible) for name, spec in launch.arguments.specs.items())),
             _frozen(launch.options.extra),
         )
 
@@ -403,7 +404,10 @@ def _frozen(values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted((name, _key(value)) for name, value in values.items()))
 
 
-def _key(value: Any) -> str:
+def _key(value: Any) -> Any:
+    kind = type(value)
+    if kind in _PLAIN:
+        return kind, value
     if isinstance(value, DType):
         return f"dtype {value.name}"
     return f"{type(value).__name__} {value!r}"

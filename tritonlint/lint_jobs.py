@@ -12,12 +12,12 @@ import os
 import signal
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tritonlint.collector import between_files, collect_rarely
+from tritonlint.collector import before_workers, between_files, collect_rarely
 from tritonlint.finding import Certainty, Severity
 from tritonlint.lint import FileProblem, FileResult, lint_source
 from tritonlint.settings import Settings
@@ -66,6 +66,8 @@ def _in_processes(
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
 
+    _import_all()
+    before_workers()
     pool = ProcessPoolExecutor(count, initializer=_begin_worker)
     try:
         with _interrupts_later():
@@ -109,6 +111,20 @@ def _begin_worker() -> None:
     # The process that was started answers Ctrl-C, for all of them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     collect_rarely()
+
+
+def _import_all() -> None:
+    """What every worker would import for itself, once for all of them where they are forked."""
+    import tritonlint.compiler.compile
+    import tritonlint.context
+    import tritonlint.kernel.trace
+    import tritonlint.kernel_uses
+    import tritonlint.registry
+    import tritonlint.source.tuned_plans
+    import tritonlint.work
+
+    with suppress(Exception):  # who asks for the rules says what is wrong with them
+        tritonlint.registry.registry()
 
 
 def run_job(job: Job) -> FileResult:

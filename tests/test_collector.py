@@ -1,0 +1,39 @@
+"""What Python's collector is told, and that it is told nothing in processes of others."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from tritonlint import collector
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    before = gc.get_threshold()
+    yield
+    gc.unfreeze()
+    gc.set_threshold(*before)
+
+
+def test_processes_of_others_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collector, "_own", False)
+    before = gc.get_threshold()
+    collector.before_workers()
+    collector.between_files()
+    assert gc.get_freeze_count() == 0
+    assert gc.get_threshold() == before
+
+
+def test_what_is_there_before_the_workers_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collector, "_own", False)  # so that it is put back
+    collector.collect_rarely()
+    collector.before_workers()
+    frozen = gc.get_freeze_count()
+    assert frozen > 1000
+    later = [[number] for number in range(100)]
+    collector.before_workers()
+    assert gc.get_freeze_count() == frozen
+    assert len(later) == 100
