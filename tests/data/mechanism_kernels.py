@@ -683,3 +683,25 @@ def turned_in_threads(a_ptr, v_ptr, w_ptr, p_ptr, s_ptr, B: tl.constexpr):
     s = tl.dot(a, s.to(a.dtype))
     s = tl.dot(s.to(a.dtype), w)
     tl.store(s_ptr + i[:, None] * B + j[None, :], s)
+
+
+@triton.jit
+def made_before_stored(x_ptr, o_ptr, n, B: tl.constexpr):
+    """A descriptor is made after what is stored through it: it is written to memory, which no allocation passes."""
+    i, j = tl.arange(0, B), tl.arange(0, B)
+    x = tl.make_tensor_descriptor(x_ptr, [n, B], [B, 1], [B, B]).load([0, 0])
+    s = tl.where(i[:, None] > j[None, :], tl.dot(x, tl.trans(x)), 0.0)
+    o = tl.make_tensor_descriptor(o_ptr, [n, B], [B, 1], [B, B])
+    o.store([0, 0], s)
+
+
+@triton.jit
+def loaded_and_stored(x_ptr, w_ptr, o_ptr, n, B: tl.constexpr):
+    """What a descriptor loaded is stored from where it lies."""
+    x = tl.make_tensor_descriptor(x_ptr, [n, B], [B, 1], [B, B])
+    first, second = x.load([0, 0]), x.load([B, 0])
+    third = tl.dot(tl.dot(second, first), first)
+    o = tl.make_tensor_descriptor(o_ptr, [n, B], [B, 1], [B, B])
+    o.store([0, 0], first)
+    o.store([B, 0], second)
+    o.store([2 * B, 0], third)

@@ -30,6 +30,7 @@ from tritonlint.compiler.remove_conversions import remove_conversions
 from tritonlint.compiler.reorder import reorder_instructions
 from tritonlint.compiler.target import Target
 from tritonlint.compiler.thread_locality import optimize_thread_locality
+from tritonlint.compiler.tma import lower_descriptors
 from tritonlint.compiler.to_ttgir import to_ttgir
 from tritonlint.compiler.unroll import unroll_loops
 
@@ -113,6 +114,8 @@ def late_passes(graph: Graph, options: Options, target: Target, release: Release
     optimize_dot_operands(graph, release)
     if dots and target.capability >= 100:
         optimize_tmem_layouts(graph, release)
+    if release.lowers_tma_before_layouts:
+        lower_descriptors(graph, release)
     remove_conversions(graph, release)
     reduce_data_duplication(graph, target, release)
     reorder_instructions(graph, release)

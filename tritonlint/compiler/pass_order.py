@@ -108,11 +108,9 @@ def pipeline_and_finish(
         report = pipeline(graph, release, options.num_stages, axis)
         if _has_tensor_memory(graph, target) and release.hoists_accumulators_twice:
             hoist_accumulators(graph, release, after_pipelining=True)
-    if release.lowers_tma_before_layouts:
-        lower_descriptors(graph)
     late_passes(graph, options, target, release)
     if not release.lowers_tma_before_layouts:
-        lower_descriptors(graph)
+        lower_descriptors(graph, release)
         canonicalize(graph)
     if _has_tensor_memory(graph, target):
         lower_mma(graph)

@@ -229,6 +229,7 @@ class Release:
     tmem_sinks_allocs: bool = False  # an accumulator that each iteration begins anew is taken in the loop
     hoists_accumulators_twice: bool = False  # accumulators leave loops once more behind the pipeliner
     lowers_tma_before_layouts: bool = False  # descriptor accesses get their tiles before conversions go
+    stores_loaded_tiles: bool = False  # through descriptors, from the memory that they were loaded to
 
     # Allocation of shared memory.
     allocation_alignment: Literal["none", "by_size", "by_encoding"] = "none"
@@ -378,6 +379,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "axis_follows_views": True,
         "amd_transposed_operands": False,
         "lowers_tma_before_layouts": True,
+        "stores_loaded_tiles": True,
         "bf16_splits": True,
         "fp64_mma": True,
         "remat_until_stable": True,

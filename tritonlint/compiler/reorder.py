@@ -14,7 +14,14 @@ from tritonlint.compiler.releases import Release
 # Waits and fences, which declare no writes; and what declares nothing at all.
 _NO_WRITES = frozenset({"ttg.async_wait", "ttg.async_commit_group", "ttng.fence_async_shared"})
 _UNDECLARED = frozenset(
-    {"ttng.warp_group_dot_wait", "gpu.barrier", "ttg.barrier", "tt.debug_barrier", "llvm.intr.assume"}
+    {
+        "ttng.warp_group_dot_wait",
+        "ttng.tma_store_wait",
+        "gpu.barrier",
+        "ttg.barrier",
+        "tt.debug_barrier",
+        "llvm.intr.assume",
+    }
 )
 
 

@@ -73,13 +73,16 @@ def _pipeline_stores_of(loop: GOp) -> None:
         GOp("ttg.local_dealloc", (tile,), line=loop.line, path=loop.path).insert_after(loop)
 
 
-def lower_descriptors(graph: Graph) -> None:
-    """Loads and stores that are left get their tile, and loads a barrier, where they stand."""
+def lower_descriptors(graph: Graph, release: Release) -> None:
+    """Loads and stores that are left get their tile, and loads a barrier, where they stand; descriptors that are made
+    in the kernel are written to memory from here on."""
     for op in list(graph.walk()):
+        if op.name == "tt.make_tensor_descriptor":
+            op.name = "ttng.tensormap_create"
         if op.name in TMA_LOADS:
             _lower_load(op, graph.num_ctas)
         elif op.name in TMA_STORES:
-            _lower_store(op)
+            _lower_store(op, release.stores_loaded_tiles)
 
 
 def _lower_load(load: GOp, num_ctas: int) -> None:
@@ -107,12 +110,17 @@ def _lower_load(load: GOp, num_ctas: int) -> None:
     load.erase()
 
 
-def _lower_store(store: GOp) -> None:
+def _lower_store(store: GOp, from_loads: bool) -> None:
     value = stored_value(store)
-    tile = memory_value(value.shape, value.type.element, descriptor_encoding(store), mutable=False)
-    GOp(
-        "ttg.local_alloc", (value,), [tile], {"role": "store"}, line=store.line, path=store.path
-    ).insert_before(store)
+    encoding = descriptor_encoding(store)
+    loaded = value.op.operands[0] if value.op is not None and value.op.name == "ttg.local_load" else None
+    if from_loads and loaded is not None and loaded.encoding == encoding and loaded.shape == value.shape:
+        tile = loaded  # it lies in memory as the store wants it
+    else:
+        tile = memory_value(value.shape, value.type.element, encoding, mutable=False)
+        GOp(
+            "ttg.local_alloc", (value,), [tile], {"role": "store"}, line=store.line, path=store.path
+        ).insert_before(store)
     _before(store, "ttng.async_tma_copy_local_to_global", *store.operands[:1], tile)
     _before(store, "ttng.tma_store_wait")
     store.erase()
