@@ -37,3 +37,15 @@ def test_what_is_there_before_the_workers_stays(monkeypatch: pytest.MonkeyPatch)
     collector.before_workers()
     assert gc.get_freeze_count() == frozen
     assert len(later) == 100
+
+
+def test_what_is_borrowed_is_given_back_by_the_last() -> None:
+    gc.set_threshold(701, 11, 12)
+    with pytest.raises(ValueError, match="inner"), collector.rarely_for_now():
+        first = gc.get_threshold()
+        with collector.rarely_for_now():
+            assert gc.get_threshold() == first
+        assert gc.get_threshold() == first
+        raise ValueError("inner")
+    assert first[0] > 701
+    assert gc.get_threshold() == (701, 11, 12)

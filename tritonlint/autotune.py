@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+from tritonlint.collector import rarely_for_now
 from tritonlint.run_log import Decision, Tuning, append
 from tritonlint.run_outcome import Outcomes
 from tritonlint.runtime_launches import Prediction, RuntimeLaunches, kernel_name
@@ -56,7 +57,8 @@ class Pruner:
         kernel = tuner.fn
         _outcomes.write()
         try:
-            return self._pruned(tuner, configs, named_args, meta)
+            with rarely_for_now():
+                return self._pruned(tuner, configs, named_args, meta)
         except Exception as error:  # tuning must go on, whatever is odd about this kernel
             log.warning("%s: nothing is pruned: %s: %s", kernel_name(kernel), type(error).__name__, error)
             return configs
@@ -98,7 +100,8 @@ def perf_model(**named: Any) -> float:
         return 0.0
     kernel = tuner.fn
     try:
-        prediction = _launches.predict_named(kernel, named)
+        with rarely_for_now():
+            prediction = _launches.predict_named(kernel, named)
     except Exception as error:
         log.warning("%s: no prediction: %s: %s", kernel_name(kernel), type(error).__name__, error)
         return 0.0

@@ -8,16 +8,41 @@ middle of a file only if it is very large.
 from __future__ import annotations
 
 import gc
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _PILE = 400_000  # objects that came since the last collection: some 50 MB
+_THRESHOLDS = (2 * _PILE, 20, 10)
 _own = False
+_lock = threading.Lock()
+_borrowers = 0
+_theirs = gc.get_threshold()
 
 
 def collect_rarely() -> None:
     """To be called where a process starts, never on import."""
     global _own
     _own = True
-    gc.set_threshold(2 * _PILE, 20, 10)
+    gc.set_threshold(*_THRESHOLDS)
+
+
+@contextmanager
+def rarely_for_now() -> Iterator[None]:
+    """The same in a process of somebody else, for as long as we are at work in it, in however many threads."""
+    global _borrowers, _theirs
+    with _lock:
+        if not _borrowers:
+            _theirs = gc.get_threshold()
+            gc.set_threshold(*_THRESHOLDS)
+        _borrowers += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _borrowers -= 1
+            if not _borrowers:
+                gc.set_threshold(*_theirs)
 
 
 def before_workers() -> None:
