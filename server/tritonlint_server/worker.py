@@ -106,9 +106,12 @@ def _warm_up() -> None:
     """Imports what the first request needs, while the editor is still saying hello."""
     # What cannot be imported is said once a request needs it.
     with contextlib.suppress(Exception):
-        import tritonlint.context
-        import tritonlint.lint
-        import tritonlint.source.reading  # noqa: F401
+        import tritonlint.baseline
+        import tritonlint.compiler.compile
+        import tritonlint.discovery
+        import tritonlint.gpu.detect
+        import tritonlint.incremental
+        import tritonlint.kernel.trace  # noqa: F401
         from tritonlint.registry import registry
 
         registry()
