@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tritonlint.launch_model import why_unknown
 from tritonlint.source.sites import LaunchPlan
 from tritonlint.source.values import Bounded, DType, OneOf, Unknown
 
@@ -563,3 +564,25 @@ def test_nothing_raises_on_odd_code() -> None:
         "f = lambda x: scale[(1,)](x, x, 1, BLOCK=1)\nf(1)\n",
     ):
         reading(KERNEL + code)
+
+
+def test_kernels_and_functions_are_told_by_their_names() -> None:
+    """Never by what Python shows of them: that names addresses, which no two runs have in common."""
+    code = (
+        KERNEL
+        + """
+@triton.jit
+def gelu(x):
+    return x
+
+@triton.jit
+def apply(p, ACT: tl.constexpr):
+    tl.store(p, ACT(1.0))
+
+def run(p, deep):
+    apply[(1,)](p, ACT=gelu if deep else tl.exp)
+"""
+    )
+    plan = next(plan for plan in plans(code) if plan.kernel.name == "apply")
+    given = [one.constants["ACT"].value for one in plan.candidates]
+    assert why_unknown(OneOf(tuple(given))) == "one of gelu, triton.language.exp"

@@ -17,6 +17,10 @@ class ModuleRef:
 
     dotted: str
 
+    def __str__(self) -> str:
+        """As the user is told."""
+        return self.dotted
+
 
 class Scope(Protocol):
     """The names that a kernel's body can see."""
@@ -54,6 +58,10 @@ class KernelSource:
     kind: Literal["jit", "constexpr_function"] = (
         "jit"  # the latter: called with constants only, at compile time
     )
+
+    def __str__(self) -> str:
+        """As the user is told."""
+        return self.name
 
 
 @dataclass(frozen=True, slots=True)
