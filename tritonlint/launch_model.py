@@ -251,13 +251,22 @@ class Model:
         if trace.errors:
             return EstimateOf(candidate, gpu, self.triton, options, trace, None, _refused(trace))
         answer = Later(lambda: self._estimate(launch, trace, gpu, "compiler", fact))
-        of = EstimateOf(candidate, gpu, self.triton, options, trace, answer)
-        if fact is None:
-            bound = Later(lambda: self._at_most(trace, options, gpu))
-            closer = Later(lambda: self._closer(trace, options, gpu))
-            of = replace(of, bound=bound, closer=closer, bare=Later(lambda: self._taken(launch, trace, gpu)))
-        missing = unknown_constants(plan.kernel, candidate)
-        if missing and trace.gaps and (of.surely_fits or of.taken.fits):
+        if fact is not None:
+            of = EstimateOf(candidate, gpu, self.triton, options, trace, answer)
+        else:
+            of = EstimateOf(
+                candidate,
+                gpu,
+                self.triton,
+                options,
+                trace,
+                answer,
+                bound=Later(lambda: self._at_most(trace, options, gpu)),
+                closer=Later(lambda: self._closer(trace, options, gpu)),
+                bare=Later(lambda: self._taken(launch, trace, gpu)),
+            )
+        missing = unknown_constants(plan.kernel, candidate) if trace.gaps else ()
+        if missing and (of.surely_fits or of.taken.fits):
             # A part of the kernel hangs on a value that nobody tells: only a refusal would be sure.
             return EstimateOf(candidate, gpu, self.triton, options, None, None, missing)
         return of
