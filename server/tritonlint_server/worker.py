@@ -4,6 +4,7 @@ outlives the server, however that ended."""
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import os
 import queue
@@ -80,10 +81,20 @@ class Rubbish:
     def collect(self) -> None:
         self._requests = 0
         self._collections += 1
-        if self._collections % self.WHOLE == 0:
+        whole = self._collections % self.WHOLE == 0
+        if whole:
             gc.unfreeze()
         gc.collect()
         gc.freeze()
+        if whole:
+            _give_back()
+
+
+def _give_back() -> None:
+    """Free memory of the C heap goes back to the system: glibc keeps what lies below anything that is still in use."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):  # other C libraries have no such function
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def _next(
