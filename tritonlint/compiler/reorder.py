@@ -11,8 +11,10 @@ from tritonlint.compiler.graph import GOp, Graph, op_dominates
 from tritonlint.compiler.ops import writes_memory
 from tritonlint.compiler.releases import Release
 
-# Waits and fences, which declare no writes; and what declares nothing at all.
-_NO_WRITES = frozenset({"ttg.async_wait", "ttg.async_commit_group", "ttng.fence_async_shared"})
+# Waits, fences and freed memory, which declare no writes; and what declares nothing at all.
+_NO_WRITES = frozenset(
+    {"ttg.async_wait", "ttg.async_commit_group", "ttng.fence_async_shared", "ttg.local_dealloc"}
+)
 _UNDECLARED = frozenset(
     {
         "ttng.warp_group_dot_wait",
