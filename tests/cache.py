@@ -7,6 +7,7 @@ skipped and says what is missing.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -71,8 +72,11 @@ def from_pypi(requirement: str, *, python_version: str | None = None) -> Path:
             f"{requirement} ({done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'pip failed'})"
         )
     (partial / ".complete").touch()
-    shutil.rmtree(place, ignore_errors=True)
-    partial.rename(place)
+    if not (place / ".complete").exists():  # another process of the same run may have been faster
+        shutil.rmtree(place, ignore_errors=True)
+        with contextlib.suppress(OSError):  # it was there in between
+            partial.rename(place)
+    shutil.rmtree(partial, ignore_errors=True)
     return place
 
 
