@@ -24,7 +24,7 @@ from scipy.optimize import least_squares
 from tritonlint.compiler import spilled_words as model
 
 TERMS = {
-    "wgmma": ("one", "held_over", "addresses", "late_loads", "copies"),
+    "wgmma": ("one", "held_over", "waiting", "addresses", "late_loads", "copies"),
     "mma_v2": ("one", "held", "operands", "late_loads"),
     "none": ("one", "held_over", "not_held"),
 }

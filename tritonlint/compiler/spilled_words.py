@@ -31,6 +31,7 @@ def terms(need: Need, limit: int) -> dict[str, float]:
         "one": 1.0,
         "held": float(need.held),
         "held_over": float(max(0, need.held - limit)),
+        "waiting": float(max(0, need.accumulator - _ONE_WGMMA)) if need.accumulator > limit else 0.0,
         "not_held": float(max(0, need.peak - need.held)),
         "late_loads": float(max(0, need.batch - need.held)),
         "operands": float(need.operands),
