@@ -20,7 +20,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_a_claim_that_is_contradicted(project: Path) -> None:
-    cache_entry(project / "cache", "AAA", add_ttir(), shared=512, registers=22)
+    cache_entry(project / "cache", "AAA", add_ttir(), shared=512, registers=14)
     done = tritonlint("calibrate", "add.py", "--gpu", "h100", "--facts", "cache", cwd=project)
     assert done.status == 1
     assert (
@@ -37,7 +37,7 @@ def test_a_claim_that_is_contradicted(project: Path) -> None:
 
 
 def test_nothing_is_off(project: Path) -> None:
-    cache_entry(project / "cache", "AAA", add_ttir(), shared=0, registers=22)
+    cache_entry(project / "cache", "AAA", add_ttir(), shared=0, registers=14)
     arguments = ("calibrate", "add.py", "--gpu", "h100", "--gpu", "a100", "--facts", "cache")
     done = tritonlint(*arguments, cwd=project)
     assert (done.status, done.err) == (0, "")
@@ -46,7 +46,7 @@ def test_nothing_is_off(project: Path) -> None:
 
 
 def test_facts_of_another_release_are_compared_with_the_estimates_for_that_one(project: Path) -> None:
-    cache_entry(project / "cache", "AAA", add_ttir(), shared=0, triton_version="3.4.0")
+    cache_entry(project / "cache", "AAA", add_ttir(), shared=0, registers=14, triton_version="3.4.0")
     done = tritonlint("calibrate", "add.py", "--gpu", "h100", "--facts", "cache", cwd=project)
     assert done.out.startswith("1 row compared")
 
@@ -59,7 +59,7 @@ def test_wrong_arguments(project: Path) -> None:
 
 
 def test_the_setting_for_facts_does_not_take_the_place_of_what_is_compared(project: Path) -> None:
-    cache_entry(project / "cache", "AAA", add_ttir(), shared=512, registers=22)
+    cache_entry(project / "cache", "AAA", add_ttir(), shared=512, registers=14)
     (project / "tritonlint.toml").write_text("facts = ['cache']\n", encoding="utf-8")
     done = tritonlint("calibrate", "add.py", "--gpu", "h100", "--facts", "cache", cwd=project)
     assert done.status == 1

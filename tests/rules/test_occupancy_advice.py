@@ -15,12 +15,12 @@ def found(code: str, source: str, gpu: str) -> Finding:
 
 
 def test_what_mostly_waits_is_not_compute_bound() -> None:
-    """One CTA with two stages: its chain of loads and products takes longer than the tensor cores need."""
-    gemm = samples.launched_gemm("256x64x128", "num_warps=4, num_stages=2")
+    """One CTA with three stages: its chain of loads and products takes longer than the tensor cores need."""
+    gemm = samples.launched_gemm("256x64x64", "num_warps=4, num_stages=3")
     advice = found("TL501", gemm, "h200")
     assert advice.help is not None and advice.help.startswith("waits are the largest part (")
     assert advice.estimate.time_ms.largest == "waits"
-    assert "num_stages=1 gives 2 CTAs" in advice.help and " instead of " in advice.help
+    assert "num_stages=2 gives 2 CTAs" in advice.help and " instead of " in advice.help
     assert not any("compute-bound" in step for step in advice.estimate.steps)
 
 

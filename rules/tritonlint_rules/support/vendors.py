@@ -6,9 +6,12 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
-from tritonlint.gpu.profile import Vendor
 from tritonlint.rule import Context
+
+if TYPE_CHECKING:
+    from tritonlint.gpu.profile import Vendor
 
 _AMD_PATH = re.compile(r"(^|[/_.-])(rocm|hip|amd|gfx\d+\w*)([/_.-]|$)")
 _AMD_TEXT = re.compile(r"\b(is_hip|is_rocm|is_amd|on_gfx\w*|gfx\d{3,4}\w?|ROCm)\b|version\.hip")
