@@ -324,7 +324,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "allocation_largest_first": True,
     }),
     (3, 4, {
-        "unmodelled": (),
+        "unmodelled": ("ieee products of widened operands",),
         "cat_takes_layouts": False,
         "tcgen05_left_in_tmem": True,
         "tcgen05_waits_for_late": True,
@@ -406,6 +406,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "tcgen05_flag_through_loop": True,
     }),
     (3, 8, {
+        "unmodelled": (),
         "spreads_few_sums_at_times": False,
         "tmem_sinks_allocs": True,
         "prefetches_on": "ampere",
