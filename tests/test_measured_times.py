@@ -1,0 +1,40 @@
+"""The whole chain, from a kernel to a predicted time, beside times that were measured on an H200.
+
+The constants of the time model were fitted to these launches: what is tested is that the passes, registers and words that
+spill still give what they were fitted with. A change of one of them moves the others' fits without a sign elsewhere.
+"""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+
+from benchmarks.timed_rows import HERE, timed_rows
+from tritonlint.estimate import Estimator, job_of
+
+
+def ranks(values: list[float]) -> list[int]:
+    order = sorted(range(len(values)), key=values.__getitem__)
+    return [order.index(place) for place in range(len(values))]
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        "gemm bf16 4096x4096x4096",
+        "gemm fp32 8192x8192x2048",
+        "attention bf16 16x2048x128",
+        "attention bf16 16x2048x128 causal",
+    ],
+)
+def test_launches_rank_as_they_were_measured(group: str) -> None:
+    rows = [row for row in timed_rows(str(HERE / "data" / "h200.csv")) if row.group == group]
+    assert len(rows) >= 10
+    estimator = Estimator()
+    predicted = []
+    for row in rows:
+        time = estimator.estimate(job_of(row.job)).time_ms
+        assert time is not None and time.total is not None
+        predicted.append(time.total)
+    assert statistics.correlation(ranks(predicted), ranks([row.ms for row in rows])) > 0.9
