@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from tritonlint.compiler.accelerate_matmul import insert_convert
 from tritonlint.compiler.amd_shared import swizzled_for_matrix
 from tritonlint.compiler.blocked import blocked
+from tritonlint.compiler.coalesce_pass import convert_all
 from tritonlint.compiler.encodings import (
     AmdMfma,
     AmdWmma,
@@ -136,7 +137,7 @@ def _transpose(operand: GValue, encoding: DotOperand, chain: _Chain, warps: int,
     raked = blocked(first.shape, tuple(size), layout.order, warps, lanes, cta_of(layout))
     turned = _turned(raked, first.shape)
     for load in chain.loads:
-        _load_in(load, raked)
+        convert_all(load, raked)
     for store in chain.stores:
         stored = insert_convert(store.operands[0], raked, store)
         op = GOp(
@@ -148,18 +149,6 @@ def _transpose(operand: GValue, encoding: DotOperand, chain: _Chain, warps: int,
     rotating = RotatingShared(plain.vec, plain.per_phase, plain.max_phase, order, plain.cta_layout)
     for memory in chain.memory:
         memory.encoding = rotating
-
-
-def _load_in(load: GOp, encoding: Blocked) -> None:
-    """Load a tile in another encoding; those who used it see what they saw."""
-    old = load.result
-    for position, operand in enumerate(load.operands):
-        if operand.is_tensor:
-            load.set_operand(position, insert_convert(operand, encoding, load))
-    seen = old.like(old.encoding)
-    old.replace_all_uses(seen)
-    old.encoding = encoding
-    GOp("ttg.convert_layout", (old,), [seen], line=load.line, path=load.path).insert_after(load)
 
 
 def _turned(encoding: Blocked, shape: tuple[int, ...]) -> Linear:

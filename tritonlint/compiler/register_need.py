@@ -37,9 +37,7 @@ class Need:
     operands: int  # of both operands of the largest dot that reads them from registers, over all of its K
     scalars: int  # arguments of the kernel
     batch: int = 0  # the most words of values kept, with those of all loads that are on their way at once
-    copies: int = (
-        0  # accesses of asynchronous copies in the place where most are, beyond those of wide addresses
-    )
+    copies: int = 0  # the most accesses of one asynchronous copy, beyond those of wide addresses
     whole: int = 0  # of the largest single value that is held over such an operation
     points: tuple[Point, ...] = ()  # the places that may need most
 

@@ -48,9 +48,7 @@ class Point:
     between: int = 0  # the most at once, operation by operation, beyond `ends`
     in_flight: int = 0  # going, with all that is loaded here, beyond `ends`
     loaded: int = 0  # here, from global or shared memory
-    addresses: int = (
-        0  # words of pointers and indices that are kept or go, of those that no constant tells apart
-    )
+    addresses: int = 0  # words of pointers and indices that are kept or go, but for those a constant apart
     accesses: int = 0  # addresses of loads and stores here that no constant tells from another one
     masks: int = 0  # predicates that are kept or go: one of a mask for each access, or for each element that it chooses
     new_masks: int = 0  # the same of those made here

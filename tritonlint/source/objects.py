@@ -92,9 +92,8 @@ class AskedDict(Dict):
             super().__setitem__(key, self._ask(key))
         return super().__getitem__(key)
 
-    def __iter__(
-        self,
-    ) -> Iterator[Any]:  # as it is; but dict() of one with an __iter__ of its own reads item by item
+    def __iter__(self) -> Iterator[Any]:
+        # As it is; but dict() of one that has an __iter__ of its own reads item by item.
         return super().__iter__()
 
     def get(self, key: Any, default: Any = None) -> Any:
