@@ -49,3 +49,47 @@ def test_what_is_borrowed_is_given_back_by_the_last() -> None:
         raise ValueError("inner")
     assert first[0] > 701
     assert gc.get_threshold() == (701, 11, 12)
+
+
+@pytest.fixture
+def _collections(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """The generations that are collected in a process of our own."""
+    monkeypatch.setattr(collector, "_own", True)
+    monkeypatch.setattr(collector, "_left", 0)
+    monkeypatch.setattr(collector, "_PILE", 10_000)
+    gc.set_threshold(1_000_000, 20, 10)
+    seen: list[int] = []
+
+    def noted(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            seen.append(info["generation"])
+
+    gc.callbacks.append(noted)
+    yield seen
+    gc.callbacks.remove(noted)
+
+
+def test_what_stays_is_gone_through_again_only_once_as_much_joined_it(_collections: list[int]) -> None:
+    gc.collect()
+    _collections.clear()
+    kept = [[[]] for _ in range(20_000)]
+    collector.between_files()
+    assert _collections == [1, 2]  # the first whole one counts what there is
+    for _ in range(3):  # what is garbage again costs no whole one
+        rings: list[list[object]] = [[] for _ in range(20_000)]
+        for ring in rings:
+            ring.append(ring)
+        del rings, ring
+        collector.between_files()
+    assert _collections == [1, 2, 1, 1, 1]
+    kept += [[[]] for _ in range(2 * len(gc.get_objects()) // 3)]
+    collector.between_files()
+    assert _collections == [1, 2, 1, 1, 1, 1, 2]
+    assert len(kept) > 20_000
+
+
+def test_little_is_not_collected_at_all(_collections: list[int]) -> None:
+    gc.collect()
+    _collections.clear()
+    collector.between_files()
+    assert _collections == []

@@ -14,7 +14,9 @@ from contextlib import contextmanager
 
 _PILE = 400_000  # objects that came since the last collection: some 50 MB
 _THRESHOLDS = (2 * _PILE, 20, 10)
+_AGAIN = 2  # times what a whole collection left: when there is as much, the next one comes
 _own = False
+_left = 0  # objects that the last whole collection left
 _lock = threading.Lock()
 _borrowers = 0
 _theirs = gc.get_threshold()
@@ -55,6 +57,11 @@ def before_workers() -> None:
 
 def between_files() -> None:
     """Collects if enough has piled up; nothing in a process that is not our own."""
+    global _left
     young, collections, _ = gc.get_count()
-    if _own and (young > _PILE or collections):
+    if not _own or (young <= _PILE and not collections):
+        return
+    gc.collect(1)
+    if len(gc.get_objects()) > _AGAIN * _left:
         gc.collect()
+        _left = len(gc.get_objects())

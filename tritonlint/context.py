@@ -8,10 +8,10 @@ read, trace and compile once.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tritonlint.compiler.target import Target
 from tritonlint.disk import Stamp, stamp
@@ -36,6 +36,8 @@ from tritonlint.targets import Targets, named_gpu, platform
 
 if TYPE_CHECKING:
     from tritonlint.trace_store import TraceStore
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -302,6 +304,7 @@ class PlanContext:
         self._estimates: dict[str, tuple[EstimateOf, ...]] = {}
         self._changed: dict[_Tried, tuple[Candidate, Candidate]] = {}
         self._retries: dict[_Tried, tuple[Candidate, EstimateOf]] = {}
+        self._once: dict[Hashable, Any] = {}
 
     @property
     def path(self) -> str:
@@ -365,6 +368,12 @@ class PlanContext:
             answer = self._work.model.estimate(self.plan_on(of.gpu), changed, of.gpu)
             self._retries[tried] = (of.candidate, answer)  # the candidate is kept: its id is the key
         return self._retries[tried][1]
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        if key not in self._once:
+            self._once[key] = make()
+        made: Made = self._once[key]
+        return made
 
 
 def changed_candidate(candidate: Candidate, changes: Mapping[str, Any]) -> Candidate:

@@ -7,7 +7,7 @@ since hooks name every changed file. Nothing is opened here but ignore files and
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -124,18 +124,26 @@ def _inside(link: str, folder: str) -> bool:
     return target == root or target.startswith(root + os.sep)
 
 
+@dataclass(frozen=True, slots=True)
+class _Git:
+    """Whether a folder is ignored, else the patterns that hold in it, each with the folder that they count from."""
+
+    ignored: bool
+    specs: tuple[tuple[str, Any], ...]
+
+
 class _Ignores:
     """The ignore files and excludes above a path; each folder's are read once."""
 
     def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver
-        self._git: dict[str, Any] = {}
+        self._git: dict[str, _Git | None] = {}
         self._tops: dict[str, bool] = {}
 
     def reason(self, path: str, is_dir: bool) -> str:
         """Why a path is not to be read, or ""."""
         absolute = os.path.normpath(os.path.abspath(path))
-        settings = self._resolver.for_path(Path(absolute))
+        settings = self._resolver.for_path(absolute, is_dir)
         if settings.exclude and self._excluded(settings, absolute, is_dir):
             return "excluded by settings"
         if self._git_ignored(absolute, is_dir):
@@ -150,31 +158,36 @@ class _Ignores:
         )
 
     def _git_ignored(self, absolute: str, is_dir: bool) -> bool:
-        """Folder by folder down to the path: once a folder is ignored, git looks at nothing below it."""
-        chain = [absolute]
-        folder = os.path.dirname(absolute)
-        tops: list[str] = []
-        while True:
-            tops.append(folder)
-            if self._is_top(folder):
-                break
-            parent = os.path.dirname(folder)
-            if parent == folder:
-                return False  # no repository around it
-            chain.append(folder)
-            folder = parent
-        specs: list[tuple[str, Any]] = []
-        for step, place in zip(reversed(chain), reversed(tops), strict=True):
-            spec = self._spec(place)
-            if spec is not None:
-                specs.append((place, spec))
-            directory = is_dir if step == absolute else True
-            if specs and self._verdict(specs, step, directory):
-                return True
-        return False
+        above = self._inside(os.path.dirname(absolute))
+        return above is not None and (above.ignored or self._verdict(above.specs, absolute, is_dir))
+
+    def _inside(self, folder: str) -> _Git | None:
+        """What a folder's repository says of what lies in it; None where no repository is around it. Folder by folder
+        down to the path: once a folder is ignored, git looks at nothing below it."""
+        below: list[str] = []
+        while folder not in self._git and not self._is_top(folder):
+            below.append(folder)
+            folder = os.path.dirname(folder)
+            if folder == below[-1]:
+                self._git[folder] = None
+        if folder not in self._git:
+            self._git[folder] = self._with_own(_Git(False, ()), folder)
+        found = self._git[folder]
+        for step in reversed(below):
+            if found is not None and not found.ignored:
+                if self._verdict(found.specs, step, True):
+                    found = _Git(True, ())
+                else:
+                    found = self._with_own(found, step)
+            self._git[step] = found
+        return found
+
+    def _with_own(self, above: _Git, folder: str) -> _Git:
+        spec = self._spec(folder)
+        return above if spec is None else _Git(False, (*above.specs, (folder, spec)))
 
     @staticmethod
-    def _verdict(specs: list[tuple[str, Any]], step: str, directory: bool) -> bool:
+    def _verdict(specs: Sequence[tuple[str, Any]], step: str, directory: bool) -> bool:
         """The deepest ignore file that says anything about a path decides."""
         for place, spec in reversed(specs):
             relative = os.path.relpath(step, place).replace(os.sep, "/") + ("/" if directory else "")
@@ -190,20 +203,18 @@ class _Ignores:
 
     def _spec(self, folder: str) -> Any:
         """The patterns of a folder's .gitignore, with .git/info/exclude at the top of a repository."""
-        if folder not in self._git:
-            lines: list[str] = []
-            names = [".gitignore"]
-            if self._is_top(folder):
-                names.insert(0, os.path.join(".git", "info", "exclude"))
-            for name in names:
-                try:
-                    data = read_regular(os.path.join(folder, name))
-                    lines.extend(data.decode("utf-8", "replace").splitlines())
-                except OSError:
-                    continue
-            patterns = [line for line in lines if line.strip() and not line.startswith("#")]
-            self._git[folder] = _compile(tuple(patterns)) if patterns else None
-        return self._git[folder]
+        lines: list[str] = []
+        names = [".gitignore"]
+        if self._is_top(folder):
+            names.insert(0, os.path.join(".git", "info", "exclude"))
+        for name in names:
+            try:
+                data = read_regular(os.path.join(folder, name))
+                lines.extend(data.decode("utf-8", "replace").splitlines())
+            except OSError:
+                continue
+        patterns = [line for line in lines if line.strip() and not line.startswith("#")]
+        return _compile(tuple(patterns)) if patterns else None
 
 
 def _prefixes(root: str, absolute: str) -> Iterator[tuple[str, bool]]:

@@ -10,7 +10,7 @@ MAX_BYTES = 16 * 1024 * 1024  # larger files are machine-made data; they are nam
 
 # A pipe is opened without waiting for somebody to write to it.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
-_CHUNK = 1 << 20
+_CHUNK = 1 << 16  # of what a file has beyond the size that it says: mostly nothing
 
 
 class NoFileError(OSError):
@@ -47,9 +47,11 @@ def read_regular(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> bytes:
             raise TooLargeError(name, status.st_size, limit)
         parts: list[bytes] = []
         left = limit + 1
-        while left and (part := os.read(descriptor, min(left, max(status.st_size + 1, _CHUNK)))):
+        ask = status.st_size + 1
+        while left and (part := os.read(descriptor, min(left, ask))):
             parts.append(part)
             left -= len(part)
+            ask = _CHUNK
         if not left:  # it grew meanwhile
             raise TooLargeError(name, limit + 1, limit)
         return b"".join(parts)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from tritonlint.compiler.compiled import Compiled, Spills, TensorCores
-from tritonlint.facts.record import Rung
-from tritonlint.finding import Certainty
+if TYPE_CHECKING:
+    from tritonlint.compiler.compiled import Compiled, Spills, TensorCores
+    from tritonlint.facts.record import Rung
+    from tritonlint.finding import Certainty
 
 Bound = Literal["compute", "memory", "launch"]
 # The part of a predicted time in which programs wait, for one another's products or for loads.

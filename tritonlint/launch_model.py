@@ -123,7 +123,7 @@ class Model:
             from tritonlint.compiler.compile import compiled as compile_trace
 
             def made(asked: Target) -> Compiled:
-                return compile_trace(trace, options, asked, release(*self.triton))
+                return compile_trace(trace, options, asked, release(*self.triton), self._store.passed)
 
             self._kept.append(trace)
             answer = self._store.compiled(trace, key[1], view, made)
@@ -291,7 +291,7 @@ class Model:
 
         def make(view: Target) -> tuple[int | None]:
             self._kept.append(trace)
-            return (shared_at_most(trace, options, view, release(*self.triton)),)
+            return (shared_at_most(trace, options, view, release(*self.triton), self._store.passed),)
 
         return self._closest.get(key, Target(gpu.arch), make)[0]
 

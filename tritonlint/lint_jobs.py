@@ -7,7 +7,6 @@ file stands for itself.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import threading
@@ -63,6 +62,7 @@ def _in_processes(
     jobs: Sequence[Job], batches: Sequence[Batch], count: int
 ) -> Iterator[tuple[int, FileResult]]:
     """Whatever ends the run early (Ctrl-C, a reader that wants no more) ends the workers at once."""
+    import multiprocessing
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
 
@@ -129,6 +129,9 @@ def _import_all() -> None:
 
 def run_job(job: Job) -> FileResult:
     """Lints one file; whatever goes wrong is in the result."""
+    tuned = job.path.endswith(".json")
+    if not tuned:
+        _tuned_store.cache_clear()  # tuned files come first
     between_files()
     try:
         return lint_source(
@@ -138,7 +141,7 @@ def run_job(job: Job) -> FileResult:
             targets=job.targets,
             certainty=job.certainty,
             least=job.least,
-            store=_tuned_store() if job.path.endswith(".json") else None,
+            store=_tuned_store() if tuned else None,
         )
     except Exception as error:
         return _failed(job.path, error)

@@ -100,7 +100,7 @@ def lint_paths(
         read += 1
         if not relevant(path, data):
             continue
-        settings = resolver.for_path(Path(path))
+        settings = resolver.for_path(path, folder=False)
         targets = _targets(chosen, settings, path, gpus, triton)
         order.append(path)
         if path.endswith(".ipynb"):

@@ -29,6 +29,7 @@ from tritonlint.disk import Stamp, stamp
 from tritonlint.lint import FileResult
 
 if TYPE_CHECKING:
+    from tritonlint.finding import Finding
     from tritonlint.settings import Settings
     from tritonlint.targets import Targets
 
@@ -157,7 +158,8 @@ class ResultCache:
         """Keeps a result, unless tritonlint failed on the way to it."""
         if self._database is None or any(problem.internal for problem in result.problems):
             return
-        kept = replace(result, source="", looked_at={})
+        findings = tuple(_without_answer(finding) for finding in result.findings)
+        kept = replace(result, findings=findings, source="", looked_at={})
         try:
             looked_at = pickle.dumps(dict(result.looked_at), protocol=4)
             self._new.append((key, looked_at, pickle.dumps(kept, protocol=4), int(time.time())))
@@ -186,6 +188,13 @@ class ResultCache:
         if path not in self._stamps:
             self._stamps[path] = stamp(path)
         return self._stamps[path]
+
+
+def _without_answer(finding: Finding) -> Finding:
+    """Without the compiler's whole answer, which only rules look at; the records in it take longest to import."""
+    if finding.estimate is None or finding.estimate.compiled is None:
+        return finding
+    return replace(finding, estimate=replace(finding.estimate, compiled=None))
 
 
 def clear(folder: Path) -> int:
@@ -218,6 +227,12 @@ class _Unpickler(pickle.Unpickler):
     """Makes plain values and tritonlint's own records, and calls nothing else."""
 
     def find_class(self, module: str, name: str) -> Any:
+        found = _found.get((module, name))
+        if found is None:
+            found = _found[module, name] = self._record(module, name)
+        return found
+
+    def _record(self, module: str, name: str) -> Any:
         if module == "builtins" and name in _ALLOWED_BUILTINS:
             return _ALLOWED_BUILTINS[name]
         if module.split(".", 1)[0] in ("tritonlint", "tritonlint_rules"):
@@ -225,6 +240,9 @@ class _Unpickler(pickle.Unpickler):
             if isinstance(found, type) and dataclasses.is_dataclass(found):
                 return found
         raise pickle.UnpicklingError(f"{module}.{name} is no record of tritonlint")
+
+
+_found: dict[tuple[str, str], Any] = {}
 
 
 def _loads(data: bytes) -> Any:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.target import Target
@@ -18,6 +18,8 @@ from tritonlint.source.sites import Candidate, LaunchPlan
 if TYPE_CHECKING:
     from tritonlint.compiler.at_most import AtMost
     from tritonlint.gpu.profile import GpuProfile
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,9 @@ class Context(Protocol):
     ) -> EstimateOf:
         """The same launch with some constants or options changed, to check a fix before it is offered; or with
         argument types ("*i8") that take the place of those known or assumed."""
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What `make` gives, kept under the key with the plan, for rules that ask the same."""
 
 
 @dataclass(frozen=True, slots=True)

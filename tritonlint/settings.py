@@ -6,6 +6,7 @@ Editor and command line both come here with the path of the linted file, so that
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -125,11 +126,15 @@ class Resolver:
         self.file = file
         self.isolated = isolated
         self._folders: dict[Path, Settings] = {}
+        self._places: dict[str, Settings] = {}  # the same, by their names
         self._one: Settings | None = None
         self._made: dict[tuple[Path | None, tuple[int, ...]], Settings] = {}
 
-    def for_path(self, path: Path) -> Settings:
-        """The settings for a file or folder. Raises SettingsError where the file that holds them is wrong."""
+    def for_path(self, path: str | Path, folder: bool | None = None) -> Settings:
+        """The settings for a file or folder; `folder`: which of the two it is, where that is known. Raises SettingsError
+        where the file that holds them is wrong."""
+        if folder is None:
+            folder = os.path.isdir(path)
         if self.file is not None or self.isolated:
             if self._one is None:
                 base = Settings()
@@ -138,17 +143,20 @@ class Resolver:
 
                     base = read(self.file) or Settings(path=self.file)
                 self._one = with_overrides(base, self.overrides)
-            absolute = Path(path).absolute()
-            return self._for_file(self._one, absolute, absolute.is_dir())
-        absolute = Path(path).absolute()
-        folder = absolute.is_dir()
-        return self._for_file(self._for_folder(absolute if folder else absolute.parent), absolute, folder)
+            return self._for_file(self._one, path, folder)
+        place = os.fspath(path) if os.path.isabs(path) else os.path.join(os.getcwd(), path)
+        if not folder:
+            place = os.path.dirname(place)
+        found = self._places.get(place)
+        if found is None:
+            found = self._places[place] = self._for_folder(Path(place))
+        return self._for_file(found, path, folder)
 
-    def _for_file(self, settings: Settings, absolute: Path, folder: bool) -> Settings:
+    def _for_file(self, settings: Settings, path: str | Path, folder: bool) -> Settings:
         """With the overrides of the file; the same object for files to which the same ones apply."""
         if folder or not settings.overrides:
             return settings
-        own = for_file(settings, absolute)
+        own = for_file(settings, Path(path).absolute())
         return self._made.setdefault(own.origin, own)
 
     def _for_folder(self, folder: Path) -> Settings:

@@ -34,12 +34,12 @@ class _Mapped(Resolver):
         self._old = old
         self._new = new
 
-    def for_path(self, path: Path) -> Settings:
+    def for_path(self, path: str | Path, folder: bool | None = None) -> Settings:
         try:
-            inside = path.absolute().relative_to(self._old)
+            inside = Path(path).absolute().relative_to(self._old)
         except ValueError:
-            return self._base.for_path(path)
-        return self._base.for_path(self._new / inside)
+            return self._base.for_path(path, folder)
+        return self._base.for_path(self._new / inside, folder)
 
 
 def top_of(path: Path) -> Path:

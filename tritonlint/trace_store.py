@@ -11,7 +11,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tritonlint.compiler.asked import AskedMemo, asked_again, viewed
 from tritonlint.compiler.compiled import Compiled
@@ -19,6 +19,9 @@ from tritonlint.compiler.target import Target
 from tritonlint.kernel.ir import Block, Trace
 from tritonlint.source.sites import KernelSource, ModuleRef, Scope
 from tritonlint.span import Span
+
+if TYPE_CHECKING:
+    from tritonlint.compiler.compile import Passed
 
 Made = TypeVar("Made")
 TextOf = Callable[[Span], str]  # the text of a span of the linted file
@@ -58,6 +61,16 @@ class TraceStore:
         self._entries: OrderedDict[Any, list[_Entry]] = OrderedDict()
         self._by_trace: dict[int, _Entry] = {}
         self._weight = 0
+        self._passed: Passed | None = None
+
+    @property
+    def passed(self) -> Passed:
+        """What the compiler's passes made of these traces; imported when something is compiled."""
+        if self._passed is None:
+            from tritonlint.compiler.compile import Passed
+
+            self._passed = Passed()
+        return self._passed
 
     def trace(
         self,

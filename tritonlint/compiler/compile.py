@@ -83,31 +83,44 @@ class _Finished:
     need: Need | None
 
 
-_cleaned: AskedMemo[tuple[ir.Trace, Graph]] = AskedMemo(_KEPT)
-_prepared: AskedMemo[_Prepared] = AskedMemo(_KEPT)
-_finished: AskedMemo[_Finished] = AskedMemo(_KEPT)
+class Passed:
+    """Kernels on their way through the passes, kept for those that go the same way up to there. Its owner says for how
+    long: what was made of the traces of one file is of no use to the next."""
+
+    def __init__(self) -> None:
+        self.cleaned: AskedMemo[tuple[ir.Trace, Graph]] = AskedMemo(_KEPT)
+        self.firsts = _Firsts()
+        self.prepared: AskedMemo[_Prepared] = AskedMemo(_KEPT)
+        self.finished: AskedMemo[_Finished] = AskedMemo(_KEPT)
 
 
 def compiled(
-    trace: ir.Trace, options: Options, target: Target, release: Release | tuple[int, int]
+    trace: ir.Trace,
+    options: Options,
+    target: Target,
+    release: Release | tuple[int, int],
+    passed: Passed | None = None,
 ) -> Compiled:
-    """The compiler's answer for a trace; never raises.
+    """The compiler's answer for a trace; never raises. What it is made from is kept in `passed`, or for all who name
+    none.
 
     `shared_exact` only where every operation of the kernel and everything about the launch is modelled;
     `shared_lower_bound` is never above the truth.
     """
     row = release if isinstance(release, Release) else release_row(*release)
     try:
-        return _finish(trace, options, target, row)
+        return _finish(trace, options, target, row, passed or _passed)
     except Exception as error:  # the promise is an answer for whatever the kernel looks like
         return _unknown(trace, options, f"the compiler model failed: {type(error).__name__}: {error}")
 
 
-def shared_at_most(trace: ir.Trace, options: Options, target: Target, release: Release) -> int | None:
+def shared_at_most(
+    trace: ir.Trace, options: Options, target: Target, release: Release, passed: Passed | None = None
+) -> int | None:
     """No more bytes of shared memory than this, for a trace that `at_most` has a bound of. The passes up to the
     pipeliner are run for it, which `compiled` then need not do again. None where they fail."""
     try:
-        front = _prepare(trace, options, target, release)
+        front = _prepare(trace, options, target, release, passed or _passed)
         return at_most_with_layouts(front.graph, options.num_stages, target)
     except Exception:  # `compiled` says why
         return None
@@ -137,14 +150,14 @@ def _unknown(trace: ir.Trace, options: Options, reason: str) -> Compiled:
     )
 
 
-def _finish(trace: ir.Trace, options: Options, target: Target, release: Release) -> Compiled:
+def _finish(trace: ir.Trace, options: Options, target: Target, release: Release, passed: Passed) -> Compiled:
     """The answer, made once for all numbers of stages that lead to the same one: without a pipelined loop most do."""
 
     def make(view: Target, stages: int) -> _Finished:
-        return _without_registers(trace, replace(options, num_stages=stages), view, release)
+        return _without_registers(trace, replace(options, num_stages=stages), view, release, passed)
 
     stages = min(options.num_stages, _MOST_STAGES)  # more take no less memory
-    made = _finished.get_for(_key(trace, options, release), target, stages, make)
+    made = passed.finished.get_for(_key(trace, options, release), target, stages, make)
     estimate = estimate_of(made.need, options, target)
     words = 0
     if made.need is not None:
@@ -172,13 +185,15 @@ def _key(trace: ir.Trace, options: Options, release: Release) -> tuple[Hashable,
     return (id(trace), release.version, options.num_warps, options.num_ctas, extra)
 
 
-def _without_registers(trace: ir.Trace, options: Options, target: Target, release: Release) -> _Finished:
+def _without_registers(
+    trace: ir.Trace, options: Options, target: Target, release: Release, passed: Passed
+) -> _Finished:
     function = trace.function
     operations = len(walk(function.body))
     if operations > _MOST_OPERATIONS:
         why = f"the kernel has {operations:,} operations, too many to be gone through"
         return _Finished(trace, _unknown(trace, options, why), None)
-    front = _prepare(trace, options, target, release)
+    front = _prepare(trace, options, target, release, passed)
     reasons = front.reasons
     mapping: dict[GValue, GValue] = {}
     graph = front.graph.clone(mapping)
@@ -261,7 +276,9 @@ def _certain(
     return live_peak(rings)
 
 
-def _clean(trace: ir.Trace, target: Target, release: Release) -> Graph:
+def _clean(
+    trace: ir.Trace, target: Target, release: Release, cleaned: AskedMemo[tuple[ir.Trace, Graph]]
+) -> Graph:
     """A copy of the kernel as it is before layouts are assigned."""
 
     def make(view: Target) -> tuple[ir.Trace, Graph]:
@@ -269,7 +286,7 @@ def _clean(trace: ir.Trace, target: Target, release: Release) -> Graph:
         clean_ttir(graph, view, release)
         return trace, graph
 
-    return _cleaned.get((id(trace), release.version), target, make)[1].clone()
+    return cleaned.get((id(trace), release.version), target, make)[1].clone()
 
 
 class _Firsts:
@@ -282,12 +299,19 @@ class _Firsts:
         self._kept: AskedMemo[_First] = AskedMemo(_KEPT)
         self._expected = 0
 
-    def get(self, trace: ir.Trace, options: Options, target: Target, release: Release) -> Graph:
+    def get(
+        self,
+        trace: ir.Trace,
+        options: Options,
+        target: Target,
+        release: Release,
+        cleaned: AskedMemo[tuple[ir.Trace, Graph]],
+    ) -> Graph:
         """The caller's own graph."""
         fresh: list[Graph] = []
 
         def make(view: Target) -> _First:
-            graph = _clean(trace, view, release)
+            graph = _clean(trace, view, release, cleaned)
             first_layouts(graph, options, view, release)
             fresh.append(graph)
             return _First(trace, None)
@@ -308,18 +332,20 @@ class _Firsts:
         return first.graph.clone()
 
 
-_firsts = _Firsts()
-
-
-def _prepare(trace: ir.Trace, options: Options, target: Target, release: Release) -> _Prepared:
+def _prepare(
+    trace: ir.Trace, options: Options, target: Target, release: Release, passed: Passed
+) -> _Prepared:
     """The kernel with its layouts, as the pipeliner meets it."""
 
     def make(view: Target) -> _Prepared:
         reasons = reasons_of(trace, options, view, release)
-        graph = _firsts.get(trace, options, view, release)
+        graph = passed.firsts.get(trace, options, view, release, passed.cleaned)
         choices = final_layouts(graph, options, view, release)
         axis = pointer_facts(graph, view, release)
         dots = dot_facts(trace.function, choices)
         return _Prepared(trace, graph, axis, reasons, dots, load_widths(graph, axis))
 
-    return _prepared.get(_key(trace, options, release), target, make)
+    return passed.prepared.get(_key(trace, options, release), target, make)
+
+
+_passed = Passed()

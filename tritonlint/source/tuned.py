@@ -232,6 +232,8 @@ class _JsonReader:
 
 
 def _unquote(text: str) -> str:
+    if "\\" not in text:
+        return text[1:-1]
     import json
 
     try:

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
-from weakref import WeakKeyDictionary
 
 from tritonlint.finding import CERTAINTIES, Certainty
 from tritonlint.rule import Context, EstimateOf
@@ -62,15 +61,9 @@ class Overrun:
 _BRANCHES, _CANDIDATES = 4, 32
 
 
-_listed: WeakKeyDictionary[Context, dict[str, list[Entry]]] = WeakKeyDictionary()
-
-
 def entries(context: Context, gpu: GpuProfile) -> list[Entry]:
-    """Kept for as long as the context is: each rule asks."""
-    listed = _listed.setdefault(context, {})
-    if gpu.name not in listed:
-        listed[gpu.name] = _entries(context, gpu)
-    return listed[gpu.name]
+    """Each rule asks."""
+    return context.once(("entries", gpu.name), lambda: _entries(context, gpu))
 
 
 def _entries(context: Context, gpu: GpuProfile) -> list[Entry]:
