@@ -131,7 +131,7 @@ def run_job(job: Job) -> FileResult:
     """Lints one file; whatever goes wrong is in the result."""
     tuned = job.path.endswith(".json")
     if not tuned:
-        _tuned_store.cache_clear()  # tuned files come first
+        _forget()
     between_files()
     try:
         return lint_source(
@@ -145,6 +145,16 @@ def run_job(job: Job) -> FileResult:
         )
     except Exception as error:
         return _failed(job.path, error)
+
+
+def _forget() -> None:
+    """What no Python file has from the file before; tuned files come first."""
+    from tritonlint.source.guards import forget_conditions
+    from tritonlint.source.symbolic import forget_keys
+
+    _tuned_store.cache_clear()
+    forget_conditions()
+    forget_keys()
 
 
 def batches_of(jobs: Sequence[Job]) -> list[Batch]:

@@ -48,6 +48,11 @@ class Guards:
         return self._hash
 
 
+def forget_conditions() -> None:
+    """To be called between files that have no conditions in common; numbers are not used again."""
+    _numbers.clear()
+
+
 def guard(key: Any, outcome: int) -> Guards:
     """The one condition `key` with its outcome. Conditions are numbered, since hashing what they hang on is slow."""
     number = _numbers.get(key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ class Module:
 
     file: SourceFile
     lines: Lines
-    statements: tuple[ast.stmt, ...]
+    statements: Sequence[ast.stmt]
     problems: tuple[Problem, ...]
     comments: Comments
     sound: str = ""  # the text with blank lines where it does not parse

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from tritonlint.disk import Stamp, stamp
+from tritonlint.source.imported import spared
 from tritonlint.source.module import Module, parse_file
 from tritonlint.source.text import load
 
@@ -113,4 +114,4 @@ class Project:
 @lru_cache(maxsize=64)
 def _parse(path: str, modified: int, size: int) -> Module:
     """Parsed once for as long as the file on disk stays the same (hence the two last arguments)."""
-    return parse_file(load(path), always=True)  # a helper module need not say "triton" to be of use here
+    return spared(parse_file(load(path), always=True))  # it need not say "triton" to be of use here

@@ -88,6 +88,11 @@ def grow(*parts: Any) -> Key:
     return known
 
 
+def forget_keys() -> None:
+    """To be called between files that have no keys in common."""
+    _keys.clear()
+
+
 def key_of(value: Any) -> Any:
     """A hashable that stands for the value in a symbol's key. Containers and choices stand for what is in them now: a
     list that is made for one call is gone after it, and the next one may lie at the same address."""

@@ -1,0 +1,83 @@
+"""Modules that are imported keep the trees that were asked for; every tree is the one of the whole text."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tritonlint.source.imported import spared
+from tritonlint.source.module import Module, parse_file
+from tritonlint.source.text import SourceFile, load
+
+SHARED = '''\
+import os, sys; LIMIT = 4
+TEXT = """
+def not_a_function():
+    return 1
+"""
+
+
+@one
+@two(
+    3,
+)
+def decorated(x):
+    """A docstring
+that comes back to the margin."""
+
+    return x
+
+
+class Big:
+    A = 1
+
+    def method(self):
+        return "ä", self.A
+def near(): return (
+    1,
+    2,
+    3); AFTER = near()
+async def last():
+    # ends without a line end
+    if True:
+        return {
+            "a": 1,
+        }'''
+
+
+def module_of(text: str) -> Module:
+    return parse_file(SourceFile("shared.py", text), always=True)
+
+
+def dumped(module: Module) -> list[str]:
+    return [ast.dump(statement, include_attributes=True) for statement in module.statements]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_statements_are_those_of_the_whole_text(end: str) -> None:
+    text = SHARED.replace("\n", end)
+    whole, kept = module_of(text), spared(module_of(text))
+    assert not whole.problems and len(kept.statements) == len(whole.statements)
+    assert dumped(kept) == dumped(whole)
+
+
+def test_every_module_of_the_package_reads_the_same() -> None:
+    for path in sorted(Path(spared.__code__.co_filename).parent.glob("*.py")):
+        whole = parse_file(load(str(path)), always=True)
+        assert dumped(spared(whole)) == dumped(whole)
+
+
+def test_a_tree_stays_once_it_was_made() -> None:
+    kept = spared(module_of(SHARED))
+    names = [getattr(statement, "name", "") for statement in kept.statements]
+    place = names.index("decorated")
+    assert kept.statements[place] is kept.statements[place]
+    assert kept.statements[place:][0] is kept.statements[place]
+
+
+def test_what_does_not_parse_as_a_whole_is_kept_as_it_is() -> None:
+    broken = module_of(SHARED + "\n)\n")
+    assert broken.problems
+    assert spared(broken) is broken
