@@ -72,6 +72,40 @@ def test_refusals_have_a_kind_and_a_line(body: str, kind: str) -> None:
     assert [(e.kind, e.line) for e in found.errors] == [(kind, 6)]
 
 
+@pytest.mark.parametrize(
+    ("release", "element", "has_it"),
+    [
+        ((3, 1), "fp8e4nv", ""),
+        ((3, 2), "fp8e4nv", ""),
+        ((3, 2), "fp8e4b8", "gfx942"),
+        ((3, 3), "fp8e4nv", "gfx942 gfx950"),
+        ((3, 4), "fp8e4nv", "gfx942 gfx950 gfx1201"),
+        ((3, 5), "fp8e4nv", "gfx90a gfx942 gfx950 gfx1100 gfx1201"),
+        ((3, 5), "fp8e4b15", ""),
+    ],
+)
+def test_fp8_on_amd(release: tuple[int, int], element: str, has_it: str) -> None:
+    """As compiled for each target with each release; from 3.5 on what the hardware lacks is emulated."""
+    full = {"fp8e4nv": "float8e4nv", "fp8e4b8": "float8e4b8", "fp8e4b15": "float8e4b15"}[element]
+    text = f"""
+@triton.jit
+def kernel(x, y):
+    i = tl.arange(0, 64)
+    tl.store(y + i, tl.load(x + i).to(tl.{full}).to(tl.float32))
+"""
+    for arch in ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"):
+        kind = refused(text, {"x": "*bf16", "y": "*fp32"}, {}, arch=arch, release=release)
+        assert kind == ("" if arch in has_it else "dtype-unsupported")
+
+
+@pytest.mark.parametrize(("release", "kind"), [((2, 1), ""), ((2, 2), "type")])
+def test_a_product_asked_for_in_bf16(release: tuple[int, int], kind: str) -> None:
+    """2.1 gives fp32 all the same; later releases refuse it."""
+    text = DOT.replace("tl.dot(a, b)", "tl.dot(a, b, out_dtype=tl.bfloat16)")
+    sizes = {"M": 16, "N": 16, "K": 16}
+    assert refused(text, {"x": "*bf16", "y": "*fp32"}, sizes, release=release) == kind
+
+
 def test_fp8_by_target() -> None:
     """fp8e4nv needs sm_89."""
     text = "@triton.jit\ndef kernel(x, y):\n    tl.store(y, tl.load(x).to(tl.float32))\n"

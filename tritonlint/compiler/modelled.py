@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tritonlint.compiler.amd_instructions import wmma_version
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.releases import Release
@@ -62,8 +64,11 @@ def reasons_of(trace: ir.Trace, options: Options, target: Target, release: Relea
 
 
 def modelled_machine(target: Target, release: Release) -> bool:
-    """Tensor cores of before sm_80 are not; since no release uses them any more, sm_70 and sm_75 are like any other."""
-    return not target.is_nvidia or target.capability >= 80 or release.fma_before_ampere
+    """Tensor cores of before sm_80 are not, but for those of sm_75 in 3.0 to 3.2; since no release uses them any more,
+    sm_70 and sm_75 are like any other."""
+    if not target.is_nvidia or target.capability >= 80 or release.fma_before_ampere:
+        return True
+    return target.capability == 75 and "tensor cores of sm_75" not in release.unmodelled
 
 
 def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str]:
@@ -84,6 +89,10 @@ def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str
                 what = "chained dots"
             elif any(element.startswith("fp8") for element in elements) and 90 <= target.capability < 100:
                 what = "masked fp8 on wgmma"
+            if target.capability == 75 and (
+                elements != {"fp16"} or any(_is_widened(value, made) for value in op.operands[:2])
+            ):
+                what = "converted operands on sm_75"
             if target.capability >= 100:
                 if "tcgen05" in release.unmodelled:
                     what = "tcgen05"
@@ -102,6 +111,16 @@ def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str
                 f"line {op.line}: {what} in Triton {release.major}.{release.minor} are not modelled to the byte"
             )
     return found
+
+
+def _is_widened(value: ir.Value, made: Mapping[ir.Value, ir.Op]) -> bool:
+    """Whether an operand is computed from elements that are loaded as another type."""
+    op = made.get(value)
+    while op is not None and op.operands and op.name not in _LOADS:
+        if ir.bits_of(op.operands[0].type.element) < 16:
+            return True
+        op = made.get(op.operands[0])
+    return False
 
 
 def _is_stored(op: ir.Op, operations: list[ir.Op]) -> bool:

@@ -20,6 +20,10 @@ from tritonlint.compiler.register_lives import (
 from tritonlint.compiler.register_points import Point, points_of
 
 _LARGE = 32  # words of a value that can be too much for any limit
+_ELEMENTWISE = frozenset(
+    {"tt.fp_to_fp", "tt.clampf", "tt.extern_elementwise", "tt.precise_sqrt", "tt.precise_divf"}
+)
+_NOTHING: frozenset[GValue] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ class Need:
     batch: int = 0  # the most words of values kept, with those of all loads that are on their way at once
     copies: int = 0  # the most accesses of one asynchronous copy, beyond those of wide addresses
     whole: int = 0  # of the largest single value that is held over such an operation
+    stored: int = 0  # of what one store has to have been loaded for it before it begins
     points: tuple[Point, ...] = ()  # the places that may need most
 
 
@@ -116,6 +121,7 @@ def need_of(graph: Graph) -> Need:
         batch=_batch(ops, alive),
         copies=max(lives.copies.values(), default=0),
         whole=max((words for start, end, words in large if _crosses(ops, start, end)), default=0),
+        stored=_stored(ops),
         points=points_of(lives),
     )
 
@@ -147,6 +153,23 @@ def _before_computing(value: GValue, words: int) -> int:
         words = min(words, words_of(data[0]) or words)
         op = data[0].op
     return words
+
+
+def _stored(ops: list[GOp]) -> int:
+    """The most words that are live when a store begins, of those that were loaded for it: no load passes a store, which
+    may be to the same place, so that all of them are there, as they were loaded or as what was computed from them."""
+    stores = [op for op in ops if op.name == "tt.store"]
+    if all(words_of(op.operands[1]) <= _LARGE for op in stores):
+        return 0
+    kept: dict[GValue, frozenset[GValue]] = {}
+    for op in ops:
+        if op.name == "tt.load":
+            kept[op.result] = frozenset((op.result,))
+        elif op.name in VIEWS or op.name in _ELEMENTWISE or op.name.startswith(("arith.", "math.")):
+            sources = frozenset().union(*(kept.get(operand, _NOTHING) for operand in op.operands))
+            narrower = sum(map(words_of, sources)) > words_of(op.result) > 0
+            kept[op.result] = frozenset((op.result,)) if narrower else sources
+    return max(sum(map(words_of, kept.get(op.operands[1], _NOTHING))) for op in stores)
 
 
 def _is_uniform(value: GValue) -> bool:

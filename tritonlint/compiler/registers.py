@@ -140,7 +140,7 @@ def surely_spills(need: Need, target: Target, limit: int) -> bool:
     is that sure: of 8 launches of which other values exceeded the limit, one needed a third of it."""
     if target.is_amd:
         return need.accumulator > limit
-    return max(need.accumulator, need.whole) > limit or need.surely_held > _SURE * limit
+    return max(need.accumulator, need.whole, need.stored) > limit or need.surely_held > _SURE * limit
 
 
 def squeezed(wanted: float, options: Options, share: float, words: float) -> float:

@@ -21,7 +21,7 @@ class Release:
     major: int = 2
     minor: int = 1
     unmodelled: tuple[str, ...] = (  # see modelled.py
-        "chained dots", "transposes", "masked fp8 on wgmma", "reductions beside a dot",
+        "chained dots", "transposes", "masked fp8 on wgmma", "reductions beside a dot", "tensor cores of sm_75",
     )  # fmt: skip
     known: bool = True  # False: newer than the newest row, which is used in its place
 
@@ -246,7 +246,7 @@ class Release:
 _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     (2, 1, {}),
     (2, 2, {
-        "unmodelled": ("transposes", "masked fp8 on wgmma"),
+        "unmodelled": ("transposes", "masked fp8 on wgmma", "tensor cores of sm_75"),
         "allocation_alignment": "by_size",
         "scan_free_in_one_warp": True,
         "max_tensor_elements": 1048576,
@@ -258,7 +258,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (2, 3, {}),
     (3, 0, {
-        "unmodelled": ("masked fp8 on wgmma",),
+        "unmodelled": ("masked fp8 on wgmma", "converted operands on sm_75"),
         "transposes_in_memory": False,
         "axis_expands_divisibility": True,
         "axis_drops_divisor_of_runs": True,

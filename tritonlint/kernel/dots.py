@@ -167,7 +167,7 @@ def _dot(
             raise Refused(
                 "type", f"tl.dot of {a.dt.name}: of the integers only int8 is supported", dtype=a.dt.name
             )
-    elif out is d.BF16:
+    elif out is d.BF16 and m.release >= (2, 2):
         raise Refused("type", "out_dtype=bfloat16 is unsupported: use float32 and cast", dtype="bf16")
     elif a.dt in (d.FP32, d.BF16):
         result = d.FP32

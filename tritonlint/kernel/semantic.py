@@ -72,8 +72,8 @@ def check_dtype(m: Machine, dt: DType) -> None:
 
 
 def refuse_old_fp8(m: Machine) -> None:
-    """3.0 and 3.1 only check fp8e4nv in conversions and dots."""
-    if (3, 0) <= m.release < (3, 2) and m.is_nvidia and m.capability < 89:
+    """3.0 and 3.1 only check fp8e4nv in conversions and dots; no AMD target has it there."""
+    if (3, 0) <= m.release < (3, 2) and not (m.is_nvidia and m.capability >= 89):
         raise Refused(
             "dtype-unsupported",
             "fp8e4nv data type is not supported on CUDA arch < 89",
@@ -90,11 +90,15 @@ def fp8_dtypes(m: Machine) -> frozenset[str]:
         if m.capability >= 89:
             return frozenset({"fp8e5", "fp8e4b15", "fp8e4nv"})
         return frozenset({"fp8e5", "fp8e4b15"})
+    if m.release >= (3, 5):  # what the hardware has not is emulated
+        return frozenset({"fp8e5", "fp8e4nv", "fp8e4b8", "fp8e5b16"})
     found = {"fp8e5"}
-    if m.arch.startswith("gfx94") or m.release < (3, 3):
-        found |= {"fp8e4b8", "fp8e5b16", "fp8e4nv"}
-    else:
-        found |= {"fp8e4nv", "fp8e4b8", "fp8e5b16", "fp8e4b15"}
+    if m.arch.startswith("gfx94"):
+        found |= {"fp8e4b8", "fp8e5b16"}
+    if m.release >= (3, 3) and m.arch.startswith(("gfx94", "gfx950")):
+        found.add("fp8e4nv")
+    if m.release >= (3, 4) and m.arch.startswith("gfx12"):
+        found.add("fp8e4nv")
     return frozenset(found)
 
 
