@@ -9,7 +9,7 @@ from tritonlint import fixes
 from tritonlint.finding import Finding, Fix, Related
 from tritonlint.rule import Context, Rule
 from tritonlint.source.sites import AutotuneSite, Config, LaunchPlan
-from tritonlint.source.values import Known
+from tritonlint.source.values import Bounded, Known, OneOf, Unknown
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
 from tritonlint_rules.support.places import of_config
@@ -87,6 +87,8 @@ def _identity(context: Context, plan: LaunchPlan, config: Config, gpu: GpuProfil
         given = [one.constants.get(name) for one in plan.candidates if one.config is config]
         if name in kwargs and given and all(isinstance(value, Known) for value in given):
             kwargs[name] = given
+    if not all(map(_is_told, (*kwargs.values(), *config.extra.values()))):
+        return f"{id(config)}"  # two values that are not known need not be equal
     one_stage = gpu.vendor == "nvidia" or context.triton >= (3, 6)
     stages = max(config.num_stages, 1) if one_stage else config.num_stages
     return repr(
@@ -100,6 +102,12 @@ def _identity(context: Context, plan: LaunchPlan, config: Config, gpu: GpuProfil
             config.pre_hook,
         )
     )
+
+
+def _is_told(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return all(map(_is_told, value))
+    return not isinstance(value, (OneOf, Bounded, Unknown))
 
 
 def _set_over(config: Config, first: Config) -> list[str]:
@@ -173,6 +181,12 @@ RULE = Rule(
             _HEURISTIC.replace("CAP", 'args["n"]'), "the heuristic keeps the config's value where n is larger"
         ),
         samples.miss(_HEURISTIC.replace("CAP", "512").replace("1024", "128"), "none is clamped"),
+        samples.miss(
+            samples.tuned_scale([samples.block("pick(1)"), samples.block("pick(2)")]).replace(
+                "import triton\n", "import triton\nfrom elsewhere import pick\n"
+            ),
+            "what pick gives is not known",
+        ),
     ),
     invalid=(
         samples.hit(_TWICE, "256})", "BLOCK=256", severity="warning", why="num_warps=4 is the default"),

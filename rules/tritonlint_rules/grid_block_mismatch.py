@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from tritonlint.finding import Finding, Severity
 from tritonlint.kernel.ir import Function, Value
 from tritonlint.rule import Context, Rule
-from tritonlint.source.sites import LaunchPlan
+from tritonlint.source.sites import Candidate, LaunchPlan
 from tritonlint_rules.support import samples
-from tritonlint_rules.support.callers import assigned, call_at, enclosing, plain_number, returned
-from tritonlint_rules.support.drafts import Draft, config_values, findings
+from tritonlint_rules.support.callers import argument, assigned, call_at, enclosing, plain_number, returned
+from tritonlint_rules.support.drafts import Draft, config_values, findings, known_int
 from tritonlint_rules.support.memory import operations
+from tritonlint_rules.support.names import parameter_names
 from tritonlint_rules.support.places import of_grid
 from tritonlint_rules.support.survey import Entry, all_entries, by_config, list_certainty, lower
 
@@ -26,11 +27,21 @@ def check(context: Context) -> Iterable[Finding]:
 
 
 @dataclass(frozen=True, slots=True)
+class _Count:
+    """By what the grid divides a size: a number, or the name of a tile of the config (`meta["BLOCK_M"]`). `rest` is what
+    is left of a size that is divided by `//` and that the kernel is told too."""
+
+    by: int | str
+    rest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class _Mismatch:
     axis: int
     counted: int  # elements for one program, by the grid
     worked: int  # elements from one program to the next, in the kernel
     entry: Entry
+    rest: int = 0  # elements that a grid which rounds down leaves over
 
 
 def _drafts(context: Context) -> Iterator[Draft]:
@@ -48,13 +59,16 @@ def _drafts(context: Context) -> Iterator[Draft]:
 
 
 def _draft(wrong: list[_Mismatch], of: int) -> Draft:
-    missed = [found for found in wrong if found.counted > found.worked]
+    missed = [found for found in wrong if found.counted > found.worked or found.rest]
     first = (missed or wrong)[0]
     severity: Severity = "error" if missed else "warning"
     name = "xyz"[first.axis]
     counts = f"grid axis {name} counts {first.counted} elements a program"
     what = f"{counts}, the kernel takes {first.worked} a program"
-    if missed:
+    if first.rest:
+        what = f"grid axis {name} counts whole tiles of {first.counted}"
+        then = f"the last {first.rest} elements are never touched"
+    elif missed:
         share = 1 - first.worked / first.counted
         then = f"{round(100 * share)}% of the elements are never touched"
     else:
@@ -69,27 +83,50 @@ def _draft(wrong: list[_Mismatch], of: int) -> Draft:
         message=f"{what}{where}: {then}",
         gpu=entry.gpu,
         config=config_values(entry.of.candidate) if of > 1 else None,
-        help=(
+        help=f"triton.cdiv rounds up, `// {first.counted}` down"
+        if first.rest
+        else (
             'a grid that reads the tile from the config, `lambda meta: (triton.cdiv(n, meta["BLOCK"]),)`, '
             "always agrees"
         ),
     )
 
 
-def _of_entry(entry: Entry, counted: list[int | None]) -> Iterator[_Mismatch]:
+def _of_entry(entry: Entry, counted: list[_Count | None]) -> Iterator[_Mismatch]:
     trace = entry.of.trace
     if trace is None or trace.errors:
         return
-    for axis, worked in _strides(trace.function).items():
-        number = counted[axis] if axis < len(counted) else None
-        if number is not None and worked > 1 and number != worked:
+    strides = _strides(trace.function)
+    numbers = [count and _number(count, entry.of.candidate) for count in counted]
+    agreeing = {
+        count.by
+        for axis, (count, number) in enumerate(zip(counted, numbers, strict=True))
+        if count is not None and number == strides.get(axis)
+    }
+    for axis, worked in strides.items():
+        count = counted[axis] if axis < len(counted) else None
+        number = numbers[axis] if count is not None else None
+        if count is None or number is None or worked <= 1:
+            continue
+        if number == worked:
+            if count.rest:
+                yield _Mismatch(axis, number, worked, entry, count.rest)
+        # A tile of the config may count something else than what is worked on (values that are packed), unless it is
+        # that of another axis.
+        elif isinstance(count.by, int) or count.by in agreeing:
             yield _Mismatch(axis, number, worked, entry)
 
 
-def _counted(context: Context, plan: LaunchPlan) -> list[int | None]:
-    """For each axis, the number by which the grid divides a size: `cdiv(n, 128)`, `n // 128`, `(n + 127) //
-    128`. None where that is no number that stands in the file: what the kernel is given as well cannot
-    disagree."""
+def _number(count: _Count, candidate: Candidate) -> int | None:
+    if isinstance(count.by, int):
+        return count.by
+    return known_int(candidate.constants[count.by]) if count.by in candidate.constants else None
+
+
+def _counted(context: Context, plan: LaunchPlan) -> list[_Count | None]:
+    """For each axis, by what the grid divides a size: `cdiv(n, 128)`, `n // 128`, `(n + 127) // 128`, `cdiv(n,
+    meta["BLOCK"])`. None where that is neither a number that stands in the file nor a tile of the config: what the kernel
+    is given as well cannot disagree."""
     launch = plan.launch
     if launch is None or (launch.path and launch.path != context.path):
         return []
@@ -105,13 +142,23 @@ def _counted(context: Context, plan: LaunchPlan) -> list[int | None]:
         grid = grid.body
     if not isinstance(grid, ast.Tuple):
         return []
-    return [_divisor(context.source, function, axis, line) for axis in grid.elts]
+    told = (
+        [argument(call, parameter_names(plan), name) for name in plan.launch.arguments] if plan.launch else []
+    )
+    texts = {ast.unparse(node) for node in told if node is not None}
+    return [_divisor(context.source, function, axis, line, texts) for axis in grid.elts]
 
 
 def _divisor(
-    source: str, function: ast.FunctionDef | ast.AsyncFunctionDef | None, node: ast.expr, line: int
-) -> int | None:
+    source: str,
+    function: ast.FunctionDef | ast.AsyncFunctionDef | None,
+    node: ast.expr,
+    line: int,
+    told: set[str],
+) -> _Count | None:
+    """`told` are the arguments that the kernel is given, as they are written."""
     divisor: ast.expr | None = None
+    size: int | None = None
     if isinstance(node, ast.Name) and function is not None:
         node = assigned(function, node.id, line) or node
     if isinstance(node, ast.Call) and len(node.args) == 2 and not node.keywords:
@@ -120,8 +167,13 @@ def _divisor(
             divisor = node.args[1]
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
         divisor = node.right
+        size = plain_number(source, function, node.left, line) if ast.unparse(node.left) in told else None
+    if isinstance(divisor, ast.Subscript) and isinstance(divisor.slice, ast.Constant):
+        return _Count(divisor.slice.value) if isinstance(divisor.slice.value, str) else None
     number = plain_number(source, function, divisor, line) if divisor is not None else None
-    return number if number is not None and number > 0 else None
+    if number is None or number <= 0:
+        return None
+    return _Count(number, size % number if size is not None else 0)
 
 
 def _strides(function: Function) -> dict[int, int]:
@@ -169,13 +221,19 @@ _FIXED = samples.tuned_scale(
     launch="def run(x, y, n):\n    scale[(triton.cdiv(n, 128),)](x, y, n)\n",
 )
 
+
+def _rounded_down(size: int) -> str:
+    code = samples.launched_scale("BLOCK=1024", "(n // 1024,)")
+    return code.replace("def run(x, y, n):\n", f"def run(x, y):\n    n = {size}\n")
+
+
 RULE = Rule(
     code=CODE,
     name=NAME,
     severity="error",
     what=(
         "The grid divides a size by one number, and the kernel's programs are another number of elements "
-        "apart."
+        "apart; or it rounds down, and the last elements have no program."
     ),
     why=(
         "With a grid that counts larger tiles than the kernel takes, part of the data is never touched, "
@@ -189,6 +247,7 @@ RULE = Rule(
     check=check,
     valid=(
         samples.miss(samples.launched_scale("BLOCK=1024", "(triton.cdiv(n, 1024),)"), "they agree"),
+        samples.miss(_rounded_down(102_400), "nothing is left over"),
         samples.miss(
             samples.tuned_scale([samples.block(128), samples.block(1024)]), "the grid reads the config"
         ),
@@ -204,6 +263,13 @@ RULE = Rule(
         samples.hit(_FIXED, "scale[(", "8x", severity="warning"),
         samples.hit(
             samples.launched_scale("BLOCK=512", "(triton.cdiv(n, 1024),)"), "scale[(", "50%", severity="error"
+        ),
+        samples.hit(
+            _rounded_down(100_000),
+            "scale[(",
+            "672",
+            severity="error",
+            why="rounded down",
         ),
         samples.hit(
             samples.launched_scale("BLOCK=512", "((n + 1023) // 1024,)")

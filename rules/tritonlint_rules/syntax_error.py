@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 
 from tritonlint.finding import Finding
@@ -9,6 +10,10 @@ from tritonlint.rule import FileContext, Rule
 from tritonlint_rules.support import samples
 
 CODE, NAME = "TL901", "syntax-error"
+_HELP = (
+    f"read as Python {sys.version_info.major}.{sys.version_info.minor}, the one that runs tritonlint: newer "
+    "syntax needs a newer one; the rest of the file is linted as far as it can be read"
+)
 
 
 def check_file(context: FileContext) -> Iterable[Finding]:
@@ -27,9 +32,7 @@ def _findings(context: FileContext) -> Iterator[Finding]:
                 problem.path or context.path,
                 problem.span,
                 kernel=problem.kernel,
-                help="the rest of the file is linted as far as it can be read"
-                if problem.kind == "syntax"
-                else None,
+                help=_HELP if problem.kind == "syntax" else None,
             )
 
 

@@ -586,3 +586,35 @@ def run(p, deep):
     plan = next(plan for plan in plans(code) if plan.kernel.name == "apply")
     given = [one.constants["ACT"].value for one in plan.candidates]
     assert why_unknown(OneOf(tuple(given))) == "one of gelu, triton.language.exp"
+
+
+_BRANCHES = """
+if triton.__version__ >= "2.1.0":
+    @triton.jit
+    def copy(x, y, n, BLOCK: tl.constexpr):
+        tl.store(y + tl.arange(0, BLOCK), tl.load(x + tl.arange(0, BLOCK)))
+
+    def run(x, y):
+        copy[(1,)](x, y, 5, BLOCK=64)
+else:
+    @triton.jit
+    def copy(x, y, scratch, n, BLOCK: tl.constexpr):
+        tl.store(y + tl.arange(0, BLOCK), tl.load(x + tl.arange(0, BLOCK)))
+
+    def run(x, y):
+        copy[(1,)](x, y, x, 5, 6, BLOCK=64)
+"""
+
+
+def test_a_function_of_the_branch_not_taken_has_not_the_kernel_of_the_other() -> None:
+    (plan,) = plans(HEAD + _BRANCHES)
+    assert list(plan.launch.arguments)[:3] == ["x", "y", "n"] if plan.launch else False
+
+
+def test_a_function_of_the_branch_not_taken_that_uses_nothing_of_it_is_read() -> None:
+    """A variable of the environment may be set."""
+    choice = (
+        'import os\nif os.environ.get("FAST"):\n    def run(x, y):\n        scale[(1,)](x, y, 5, BLOCK=64)\n'
+        "else:\n    def run(x, y):\n        scale[(1,)](x, y, 5, BLOCK=32)\n"
+    )
+    assert len(plans(HEAD + KERNEL + choice)) == 2

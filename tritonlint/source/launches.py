@@ -208,6 +208,19 @@ def _callers_in(
             found.append(Entry(node.name, node, owner, number, False))
 
 
+def _bound_in(statement: ast.If) -> set[str]:
+    """The names that the branches of a condition bind."""
+    found: set[str] = set()
+    for part in (*statement.body, *statement.orelse):
+        if isinstance(part, ast.If):
+            found |= _bound_in(part)
+        elif isinstance(part, (*_FUNCTIONS, ast.ClassDef)):
+            found.add(part.name)
+        elif isinstance(part, ast.Assign):
+            found |= {target.id for target in part.targets if isinstance(target, ast.Name)}
+    return found
+
+
 def _is_kernel(node: ast.AST) -> bool:
     from tritonlint.source.definitions import last_name
 
@@ -275,6 +288,8 @@ class Runner:
 
     def _function(self, entry: Entry, launches: list[Launch]) -> None:
         interp = self.interp
+        if not interp.permissive and self._is_of_another_branch(entry):
+            return
         owner = interp.main.lookup(entry.owner) if entry.owner else None
         node = entry.node
         assert isinstance(node, _FUNCTIONS)
@@ -284,6 +299,20 @@ class Runner:
             function.bound = self._instance(owner, node)
         frame = self._call(function, launches)
         self._inner(frame, launches, 0)
+
+    def _is_of_another_branch(self, entry: Entry) -> bool:
+        """Whether the condition around a definition is decided for another one of the same name, and the definition uses
+        what the branches bind: its kernel or its constants are then those of the other branch."""
+        statement = self.interp.module.statements[entry.number]
+        if entry.owner or not isinstance(statement, ast.If):
+            return False
+        bound = self.interp.main.lookup(entry.name)
+        if not isinstance(bound, Function) or bound.node is entry.node:
+            return False
+        if not any(node is bound.node for node in walk(statement)):
+            return False
+        used = {node.id for node in walk(entry.node) if isinstance(node, ast.Name)}
+        return not used.isdisjoint(_bound_in(statement))
 
     def _instance(self, owner: Any, node: ast.AST) -> Any:
         interp = self.interp

@@ -61,7 +61,7 @@ def config(tile: str, options: str = "") -> str:
     return f'triton.Config({{"BLOCK_M": {m}, "BLOCK_N": {n}, "BLOCK_K": {k}}}{more})'
 
 
-def block(size: int, options: str = "") -> str:
+def block(size: int | str, options: str = "") -> str:
     """`triton.Config` of an elementwise kernel."""
     return f'triton.Config({{"BLOCK": {size}}}{", " + options if options else ""})'
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tritonlint.source.values import Bounded, OneOf, Unknown
+
 
 def bytes_text(number: int) -> str:
     return f"{number:,} B"
@@ -36,7 +38,11 @@ def listed(names: Iterable[str]) -> str:
 
 
 def config_text(config: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in config.items())
+    """What is known of a config."""
+    known = {
+        name: value for name, value in config.items() if not isinstance(value, (Bounded, OneOf, Unknown))
+    }
+    return ", ".join(f"{name}={value}" for name, value in known.items())
 
 
 def milliseconds(time_ms: float) -> str:
