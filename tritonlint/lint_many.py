@@ -14,6 +14,7 @@ from tritonlint.disk import NoFileError, TooLargeError, read_regular
 from tritonlint.finding import Certainty, Finding, Severity
 from tritonlint.lint import FileProblem, FileResult, relevant, rules_for
 from tritonlint.lint_jobs import Job, lint_jobs
+from tritonlint.other_files import said_once
 from tritonlint.settings import Resolver, Settings
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def lint_paths(
     done = [kept[path] for path in order]
     problems += [problem for result in done for problem in result.problems]
     return Report(
-        findings=tuple(finding for result in done for finding in result.findings),
+        findings=said_once([(result.path, result.findings) for result in done], discovery.files),
         problems=tuple(dict.fromkeys(problems)),  # rules that cannot be loaded are a problem of every file
         suppressed=tuple(entry for result in done for entry in result.suppressed),
         skipped=tuple(skipped),

@@ -97,7 +97,7 @@ def _of_entry(entry: Entry, counted: list[_Count | None]) -> Iterator[_Mismatch]
     if trace is None or trace.errors:
         return
     strides = _strides(trace.function)
-    numbers = [count and _number(count, entry.of.candidate) for count in counted]
+    numbers = [_number(count, entry.of.candidate) if count is not None else None for count in counted]
     agreeing = {
         count.by
         for axis, (count, number) in enumerate(zip(counted, numbers, strict=True))
@@ -105,7 +105,7 @@ def _of_entry(entry: Entry, counted: list[_Count | None]) -> Iterator[_Mismatch]
     }
     for axis, worked in strides.items():
         count = counted[axis] if axis < len(counted) else None
-        number = numbers[axis] if count is not None else None
+        number = numbers[axis] if axis < len(numbers) else None
         if count is None or number is None or worked <= 1:
             continue
         if number == worked:
