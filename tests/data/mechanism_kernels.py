@@ -705,3 +705,47 @@ def loaded_and_stored(x_ptr, w_ptr, o_ptr, n, B: tl.constexpr):
     o.store([0, 0], first)
     o.store([B, 0], second)
     o.store([2 * B, 0], third)
+
+
+@triton.jit
+def operand_of_two_loops(a_ptr, b_ptr, c_ptr, n, B: tl.constexpr):
+    """Two loops multiply with one tile. The loops store, which parts equal reads of shared memory up to 3.7 only."""
+    i, j = tl.arange(0, B), tl.arange(0, B)
+    at = i[:, None] * B + j[None, :]
+    a = tl.load(a_ptr + at)
+    for t in range(n):
+        b = tl.load(b_ptr + t * B * B + at)
+        tl.store(c_ptr + t * B * B + at, tl.dot(a.to(b.dtype), b).to(b.dtype))
+    for t in range(n):
+        b = tl.load(b_ptr + (n + t) * B * B + at)
+        tl.store(c_ptr + (n + t) * B * B + at, tl.dot(a.to(b.dtype), b + 1).to(b.dtype))
+
+
+@triton.jit
+def read_behind_store(a_ptr, b_ptr, c_ptr, B: tl.constexpr):
+    """A store lies between the loads of both operands: from 3.6 on it keeps the read of B where it is, and B's memory
+    is free before A's is taken."""
+    i, j = tl.arange(0, B), tl.arange(0, B)
+    at = i[:, None] * B + j[None, :]
+    b = tl.load(b_ptr + at)
+    tl.store(c_ptr + at, b + 1)
+    row = tl.arange(0, 16)[:, None] * B + j[None, :]
+    a = tl.load(a_ptr + row)
+    tl.store(c_ptr + B * B + row, tl.dot(a, b) + tl.dot(a + 1, b))
+
+
+@triton.jit
+def scaled_by_sums(x_ptr, o_ptr, n, B: tl.constexpr):
+    """One row, scaled by two sums of it: what is converted for the store is not converted before it is widened, since
+    the sums, spread over the row, cannot be repeated."""
+    i = tl.arange(0, B)
+    first = tl.zeros((1, B), dtype=tl.float32)
+    second = tl.zeros((1, B), dtype=tl.float32)
+    for k in range(0, n, B):
+        x = tl.load(x_ptr + k + i[None, :]).to(tl.float32)
+        first += x
+        second += x * x
+    mean, square = tl.sum(first, axis=1) / n, tl.sum(second, axis=1) / n
+    for k in range(0, n, B):
+        x = tl.load(x_ptr + k + i[None, :]).to(tl.float32)
+        tl.store(o_ptr + k + i[None, :], (x - mean[:, None]) * square[:, None])

@@ -6,23 +6,31 @@ from typing import Any
 
 from tritonlint.compiler.graph import GBlock, GOp, Graph, GValue
 from tritonlint.compiler.loop_cleanup import clean_loops
-from tritonlint.compiler.ops import TERMINATORS, is_pure, only_reads, writes_memory
+from tritonlint.compiler.ops import (
+    MEMORIES,
+    TERMINATORS,
+    is_pure,
+    memory_read,
+    memory_written,
+    only_reads,
+    writes_memory,
+)
 
 Key = tuple[Any, ...]
 
 
-def cse(graph: Graph) -> bool:
-    """Erase operations that an equal one dominates; loads only if nothing is written between the two. Whether there
-    were any: a second run at once finds none."""
-    return _block(graph.body, {})
+def cse(graph: Graph, by_memory: bool = False) -> bool:
+    """Erase operations that an equal one dominates; reads only if nothing is written between the two (with
+    `by_memory`: to the memory that is read). Whether there were any: a second run at once finds none."""
+    return _block(graph.body, {}, by_memory)
 
 
-def loop_aware_cse(graph: Graph) -> bool:
+def loop_aware_cse(graph: Graph, by_memory: bool = False) -> bool:
     """As `cse`, and carried values that start equal and stay equal become one; whether anything changed."""
-    erased = cse(graph)
+    erased = cse(graph, by_memory)
     merged = [_merge_carried(op) for op in graph.all_ops_post() if op.name == "scf.for"]
     if any(merged):
-        cse(graph)
+        cse(graph, by_memory)
     return clean_loops(graph) or erased or any(merged)
 
 
@@ -102,27 +110,40 @@ def _mergeable(op: GOp) -> bool:
     return is_pure(op) or only_reads(op)
 
 
-def _block(block: GBlock, known: dict[Key, GOp]) -> bool:
-    reads: list[Key] = []
+def _written(op: GOp, by_memory: bool) -> frozenset[str]:
+    """What memory an operation may write to, blocks included; all of it if memories are not told apart."""
+    if not writes_memory(op):
+        return frozenset()
+    written = memory_written(op)
+    return written if by_memory or not written else MEMORIES
+
+
+def _kept(known: dict[Key, GOp], written: frozenset[str]) -> dict[Key, GOp]:
+    """A copy without the reads of memory that is written to."""
+    if not written:
+        return dict(known)
+    return {key: op for key, op in known.items() if memory_read(op) not in written}
+
+
+def _forget(known: dict[Key, GOp], written: frozenset[str]) -> None:
+    if written:
+        for key in [key for key, op in known.items() if memory_read(op) in written]:
+            del known[key]
+
+
+def _block(block: GBlock, known: dict[Key, GOp], by_memory: bool) -> bool:
     erased = False
     for op in list(block.ops):
         if op.block is None:
             continue
         if op.blocks and op.name not in ("tt.reduce", "tt.scan", "tt.map_elementwise"):
-            writes = writes_memory(op)
+            written = _written(op, by_memory)
             for inner in op.blocks:
-                scope = {key: other for key, other in known.items() if not (writes and only_reads(other))}
-                erased |= _block(inner, scope)
-            if writes:
-                for key in reads:
-                    known.pop(key, None)
-                reads.clear()
+                erased |= _block(inner, _kept(known, written), by_memory)
+            _forget(known, written)
             continue
         if not _mergeable(op):
-            if writes_memory(op):
-                for key in [key for key, other in known.items() if only_reads(other)]:
-                    del known[key]
-                reads.clear()
+            _forget(known, _written(op, by_memory))
             continue
         key = _key(op)
         other = known.get(key)
@@ -131,8 +152,6 @@ def _block(block: GBlock, known: dict[Key, GOp]) -> bool:
             erased = True
             continue
         known[key] = op
-        if only_reads(op):
-            reads.append(key)
     return erased
 
 

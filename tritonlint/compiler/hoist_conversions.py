@@ -168,7 +168,13 @@ def _dot_operand(pass_: Rematerialization, convert: GOp, users: list[GOp]) -> bo
     if not any(_post_dominates(op, convert) and op.is_inside(parent) for op in users):
         return False
     slice_ = Slice()
-    if not pass_.backward_slice((convert, 0), target, slice_, lambda op: not _moves_no_data(op)):
+    if not pass_.backward_slice(
+        (convert, 0),
+        target,
+        slice_,
+        lambda op: not _moves_no_data(op),
+        by_any_name=pass_.release.operand_slices_end_at_equal_layouts,
+    ):
         return False
     inner = Slice()
     inner.layout, inner.existing = slice_.layout, slice_.existing

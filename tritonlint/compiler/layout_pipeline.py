@@ -49,7 +49,7 @@ def clean_ttir(graph: Graph, target: Target, release: Release) -> None:
     combine(graph)
     if release.reorders_broadcasts:
         reorder_broadcast(graph)
-    cse(graph)
+    cse(graph, release.tells_memories_apart)
     unroll_loops(graph)
 
 
@@ -91,7 +91,7 @@ def from_tensor_cores(graph: Graph, target: Target, release: Release) -> None:
     canonicalize(graph)
     optimize_dot_operands(graph, release)
     assign_descriptor_layouts(graph)
-    loop_aware_cse(graph)
+    loop_aware_cse(graph, release.tells_memories_apart)
 
 
 def before_pipeliner(graph: Graph, target: Target, release: Release) -> None:
@@ -105,7 +105,7 @@ def late_passes(graph: Graph, options: Options, target: Target, release: Release
     """What follows the software pipeliner, up to the allocation of shared memory, in place."""
     dots = multiplies(graph)
     settled = canonicalize(graph)
-    if loop_aware_cse(graph) or not settled:
+    if loop_aware_cse(graph, release.tells_memories_apart) or not settled:
         canonicalize(graph)
     if release.prefetches_on == "everywhere" or (
         release.prefetches_on == "ampere" and dots and target.capability // 10 == 8
@@ -119,6 +119,6 @@ def late_passes(graph: Graph, options: Options, target: Target, release: Release
     remove_conversions(graph, release)
     reduce_data_duplication(graph, target, release)
     reorder_instructions(graph, release)
-    if loop_aware_cse(graph):
-        cse(graph)
+    if loop_aware_cse(graph, release.tells_memories_apart):
+        cse(graph, release.tells_memories_apart)
     canonicalize(graph)

@@ -146,6 +146,36 @@ def only_reads(op: GOp) -> bool:
     return op.name in ("tt.descriptor_load", "tt.descriptor_gather", "ttg.local_load")
 
 
+MEMORIES = frozenset({"global", "shared", "tensor"})
+"""The memories that effects are told apart by (Triton_GlobalMemory, SharedMemory, TensorMemory)."""
+
+_WRITTEN = {
+    "tt.store": frozenset({"global"}),
+    "tt.atomic_rmw": frozenset({"global"}),
+    "tt.atomic_cas": frozenset({"global"}),
+    "tt.descriptor_store": frozenset({"global"}),
+    "ttg.local_store": frozenset({"shared"}),
+    "ttg.local_dealloc": frozenset[str](),
+    "ttg.async_copy_global_to_local": frozenset({"shared"}),
+}
+
+
+def memory_read(op: GOp) -> str:
+    """The memory that an operation which at most reads looks at; "" if none."""
+    if not only_reads(op):
+        return ""
+    return "shared" if op.name == "ttg.local_load" else "global"
+
+
+def memory_written(op: GOp) -> frozenset[str]:
+    """The memories that an operation may write to, blocks included."""
+    if op.blocks and op.name in ("scf.for", "scf.if", "scf.while"):
+        return frozenset().union(
+            *(memory_written(inner) for block in op.blocks for inner in block.ops if writes_memory(inner))
+        )
+    return _WRITTEN.get(op.name, MEMORIES)
+
+
 def is_free_of_effects(op: GOp) -> bool:
     """Pure, blocks included."""
     if op.name in TERMINATORS:

@@ -134,7 +134,7 @@ def _amd_memory(
     if not release.amd_sinks_conversions:
         sink_conversions(graph)
     canonicalize(graph)
-    cse(graph)
+    cse(graph, release.tells_memories_apart)
     return report
 
 

@@ -111,7 +111,7 @@ class Release:
     operand_hoisting: Literal["stepwise", "nvidia", "all"] = (
         "stepwise"  # conversions to dot operands move to loads
     )
-    slices_end_at_equal_layouts: bool = False  # where a layout is the wanted one by another name
+    operand_slices_end_at_equal_layouts: bool = False  # where a layout is the wanted one by another name
     leaves_out_trivial_converts: bool = False  # hoisting inserts no conversion between equal layouts
     mma_v2_balanced_warps: bool = False  # warps of mma.sync balance the repetitions along M and N
     wgmma_left_in_registers: bool = False  # operand A that is not loaded goes to wgmma from registers at once
@@ -220,11 +220,14 @@ class Release:
     barriers_have_cta_dimension: bool = False  # a ring of barriers has one more dimension
     one_accumulator_has_one_barrier: bool = True  # of a specialized loop, if it is not doubled
 
+    tells_memories_apart: bool = False  # a write to one memory does not part equal reads of another
+
     # After the pipeliner.
     transposes_in_memory: bool = True  # tt.trans is a view of a tile in shared memory
     prefetches_on: Literal["", "everywhere", "ampere"] = (
         ""  # targets on which pipelined operands are prefetched
     )
+    reads_stay_behind_writes: bool = False  # operand B is not read after A if something is written in between
     allocs_stay_behind_writes: bool = False  # memory for a loaded tile is not taken before a write in between
     tmem_sinks_allocs: bool = False  # an accumulator that each iteration begins anew is taken in the loop
     hoists_accumulators_twice: bool = False  # accumulators leave loops once more behind the pipeliner
@@ -368,6 +371,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_linear_operands": True,
     }),
     (3, 6, {
+        "reads_stay_behind_writes": True,
         "one_accumulator_has_one_barrier": False,
         "specializes_nests": True,
         "specialized_stages_of_launch": True,
@@ -413,6 +417,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "scales_converted_first": True,
         "remat_follows_regions": True,
         "existing_values": "left_out",
+        "tells_memories_apart": True,
         "atomics_have_own_width": True,
         "axis_follows_reshape": True,
         "axis_clamps": True,
@@ -448,7 +453,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "views_to_shared_linear": True,
         "join_checks_packing": True,
         "leaves_out_trivial_converts": True,
-        "slices_end_at_equal_layouts": True,
+        "operand_slices_end_at_equal_layouts": True,
         "shuffle_from_own_warp": True,
         "tma_stores_in_while": True,
         "tmem_forwards_before_hoisting": True,

@@ -142,10 +142,15 @@ class Rematerialization:
     # Slices
 
     def backward_slice(
-        self, root: Use, encoding: Distributed, slice_: Slice, stop: Stop | None = None
+        self,
+        root: Use,
+        encoding: Distributed,
+        slice_: Slice,
+        stop: Stop | None = None,
+        by_any_name: bool = False,
     ) -> bool:
         """Collect what the root's value is made from, as far as encodings can be inferred; False if they
-        cannot."""
+        cannot. It ends where values have the wanted encoding, `by_any_name` also under another name."""
         seen: set[tuple[GOp, int, Distributed]] = set()
         queue: list[tuple[GOp, int, Distributed]] = []
 
@@ -170,8 +175,7 @@ class Rematerialization:
             if layout.setdefault(value, wanted) != wanted:
                 return False
             if value.encoding == wanted or (
-                self.release.slices_end_at_equal_layouts
-                and to_linear(value.encoding, value.shape) == to_linear(wanted, value.shape)
+                by_any_name and to_linear(value.encoding, value.shape) == to_linear(wanted, value.shape)
             ):
                 continue
             if mode == "left_out" and self.existing_conversion(user, value, wanted, slice_):

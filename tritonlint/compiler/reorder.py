@@ -52,7 +52,7 @@ def reorder_instructions(graph: Graph, release: Release) -> None:
             if op.operands[0].op is not None:
                 op.move_after(op.operands[0].op)
     for op in _named(graph, "ttg.local_load"):
-        _after_other_operand(op)
+        _after_other_operand(op, release)
 
 
 def _named(graph: Graph, name: str) -> list[GOp]:
@@ -94,7 +94,7 @@ def _sink_below_deallocs(op: GOp) -> None:
         op.move_after(after)
 
 
-def _after_other_operand(op: GOp) -> None:
+def _after_other_operand(op: GOp, release: Release) -> None:
     """Operand B is read after operand A."""
     encoding = op.results[0].encoding
     if not isinstance(encoding, DotOperand) or encoding.op_idx != 1 or not op.results[0].has_one_use:
@@ -105,7 +105,7 @@ def _after_other_operand(op: GOp) -> None:
     other = dot.operands[0].op
     if other is None or other.name != "ttg.local_load" or not op_dominates(op, other):
         return
-    if not _crosses_write(op, other):
+    if not (release.reads_stay_behind_writes and _crosses_write(op, other)):
         op.move_after(other)
 
 
