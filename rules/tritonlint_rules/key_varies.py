@@ -22,7 +22,8 @@ _LENGTH = re.compile(
     r"(num|n|total|tot)_?(tokens?|tok)$|^tokens$|seq_?lens?$|seqlens?_?|(kv|q|k|ctx|context)_?len(gth)?$",
     re.IGNORECASE,
 )
-_BUCKET = re.compile(r"next_power_of_2|cdiv|bit_length|bucket|round|//|log2")
+_BUCKET = re.compile(r"next_power_of_2|bit_length|bucket|round|log2")
+_PIECES = re.compile(r"cdiv|//")
 
 
 def check(context: Context) -> Iterable[Finding]:
@@ -42,7 +43,8 @@ def _drafts(context: Context) -> Iterator[Draft]:
         reason = _reason(plan, name, origin)
         if reason is None:
             continue
-        severity: Severity = "warning" if _LENGTH.search(name) and origin is not None else "info"
+        length = _LENGTH.search(name) is not None and origin is not None and _pieces(origin) is None
+        severity: Severity = "warning" if length else "info"
         yield Draft(
             place=of_tuning(plan, tuning),
             severity=severity,
@@ -88,6 +90,12 @@ def _reason(plan: LaunchPlan, name: str, origin: ast.expr | None) -> str | None:
     text = ast.unparse(origin)
     if _BUCKET.search(text):
         return None
+    whole = _pieces(origin)
+    if whole is not None:
+        many = len(_sizes(whole)) > 1 or re.search(r"\.(numel|nelement)\(\)", ast.unparse(whole))
+        return "counts the pieces of all elements, a few more with each longer input" if many else None
+    if _PIECES.search(text):
+        return None
     if re.search(r"\.(numel|nelement)\(\)", text):
         return "is a number of elements, which changes whenever any size does"
     sizes = _sizes(origin)
@@ -95,6 +103,16 @@ def _reason(plan: LaunchPlan, name: str, origin: ast.expr | None) -> str | None:
         return f"is a product of sizes ({' * '.join(sizes[:3])}), which changes whenever one of them does"
     if _LENGTH.search(name) and not isinstance(origin, ast.Constant):
         return "is a length, which changes with nearly every call"
+    return None
+
+
+def _pieces(node: ast.expr) -> ast.expr | None:
+    """What is divided, in `cdiv(n, 1024)` and `n // 1024`: their number grows with n, if slower."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
+        return node.left
+    name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+    if isinstance(node, ast.Call) and name.rpartition(".")[2] == "cdiv" and len(node.args) == 2:
+        return node.args[0]
     return None
 
 
@@ -148,6 +166,7 @@ RULE = Rule(
     check=check,
     valid=(
         samples.miss(_GATE.replace('key=["num_tokens"]', 'key=["dim"]'), "the model's dimension"),
+        samples.miss(_GATE.replace("batch * length", "length // 1024"), "pieces of one size"),
         samples.miss(
             _GATE.replace(
                 "num_tokens = batch * length", "num_tokens = triton.next_power_of_2(batch * length)"
@@ -163,6 +182,12 @@ RULE = Rule(
     ),
     invalid=(
         samples.hit(_GATE, "@triton.autotune", "num_tokens", severity="warning"),
+        samples.hit(
+            _GATE.replace("batch * length", "triton.cdiv(batch * length, 1024)"),
+            "@triton.autotune",
+            "pieces",
+            severity="info",
+        ),
         samples.hit(
             _GATE.replace("batch * length", "x.numel()").replace("num_tokens", "count"),
             "@triton.autotune",
