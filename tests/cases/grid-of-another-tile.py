@@ -1,7 +1,7 @@
 # case: grid-of-another-tile
 # gpu: a100
 # triton: 3.9
-# expect: TL402 error line=25-26
+# expect: TL402 error line=30
 import torch
 import triton
 import triton.language as tl

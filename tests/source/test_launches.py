@@ -9,7 +9,7 @@ import pytest
 
 from tritonlint.launch_model import why_unknown
 from tritonlint.source.sites import LaunchPlan
-from tritonlint.source.values import Bounded, DType, OneOf, Unknown
+from tritonlint.source.values import Bounded, DType, Known, OneOf, Unknown
 
 from .reading import H100, HEAD, KERNEL, MI300, known, launched, plans, reading
 
@@ -397,6 +397,22 @@ def test_heuristics_see_the_config() -> None:
     assert plan.heuristics == ("EVEN", "TWICE") and plan.missing == ()
     found = [(known(one.constants["EVEN"]), known(one.constants["TWICE"])) for one in plan.candidates]
     assert found == [(True, 128), (False, 256)]
+
+
+def test_heuristics_set_options_too() -> None:
+    """Over those of the config, as Triton passes them on."""
+    (plan,) = plans("""
+    @triton.autotune([triton.Config({'BLOCK': b}) for b in (64, 2048)], key=[])
+    @triton.heuristics({'num_warps': lambda args: 2 if args['BLOCK'] < 1024 else 8, 'waves_per_eu': lambda args: 2})
+    @triton.jit
+    def scale(x, n, BLOCK: tl.constexpr):
+        pass
+    def f(x):
+        scale[(1,)](x, 192)
+    """)
+    assert [known(one.num_warps) for one in plan.candidates] == [2, 8]
+    assert all(one.extra == {"waves_per_eu": Known(2)} for one in plan.candidates)
+    assert all("num_warps" not in {**one.constants, **one.values} for one in plan.candidates)
 
 
 def test_a_heuristic_on_something_unknown() -> None:

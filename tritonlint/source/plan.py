@@ -394,13 +394,16 @@ class _Maker:
     ) -> Candidate:
         meta, constants = base.meta, base.constants
         types, values = base.types, base.values
+        set_over: dict[str, Any] = {}
         if config is not None or self.heuristics:
             meta, constants = dict(meta), dict(constants)
             own: dict[str, Any] = {}
             if config is not None:
                 own = {name: _taken(value) for name, value in config.kwargs.items() if name in self.names}
                 meta.update(own)
-            own.update(self._heuristic_values(config, meta))
+            heuristics = self._heuristic_values(config, meta)
+            set_over = {name: value for name, value in heuristics.items() if name not in self.names}
+            own.update({name: value for name, value in heuristics.items() if name in self.names})
             changed = False
             for name, value in own.items():
                 if name in self.constexprs:
@@ -412,7 +415,9 @@ class _Maker:
                     types, values, changed = dict(types), dict(values), True
                 self._argument(name, value, types, values, None)
         grid, problem = self._grid(meta)
-        return self._made(config, constants, types, values, options, grid, problem, base.assumptions)
+        return self._made(
+            config, constants, types, values, options, set_over, grid, problem, base.assumptions
+        )
 
     def _meta(self, given: dict[str, Any]) -> dict[str, Any]:
         """All arguments by name, as a grid or a heuristic sees them, before any config."""
@@ -525,10 +530,12 @@ class _Maker:
         types: dict[str, str],
         values: dict[str, Knowledge],
         options: dict[str, Any],
+        set_over: dict[str, Any],
         grid: tuple[Knowledge, ...] | None,
         problem: str,
         assumptions: tuple[str, ...],
     ) -> Candidate:
+        """`set_over` are launch options that heuristics give, over those of the config and of the launch."""
         interp, names = self.interp, self.names
         extra: dict[str, Knowledge] = {}
         if config is not None:
@@ -537,7 +544,13 @@ class _Maker:
         for name, value in options.items():
             if name not in _MAIN_OPTIONS and value is not MISSING:
                 extra[name] = knowledge(interp, value)
-        main = [self._option(name, config, options) for name in _MAIN_OPTIONS]
+        extra.update(
+            {name: knowledge(interp, value) for name, value in set_over.items() if name not in _MAIN_OPTIONS}
+        )
+        main = [
+            knowledge(interp, set_over[name]) if name in set_over else self._option(name, config, options)
+            for name in _MAIN_OPTIONS
+        ]
         return Candidate(
             config,
             constants,
