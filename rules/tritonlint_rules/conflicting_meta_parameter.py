@@ -84,7 +84,8 @@ def _in_config(context: Context, plan: LaunchPlan, tuning: AutotuneSite) -> Iter
     parameters = {parameter.name for parameter in plan.kernel.parameters}
     for config in tuning.configs:
         lost = [name for name in _OPTIONS[:3] if name in config.kwargs and name not in parameters]
-        lost = [name for name in lost if config.kwargs[name] != getattr(config, name)]
+        raises = context.triton < (3, 0)  # both are passed on
+        lost = [name for name in lost if raises or config.kwargs[name] != getattr(config, name)]
         if lost:
             values = {
                 "num_warps": config.num_warps,
@@ -99,10 +100,13 @@ def _in_config(context: Context, plan: LaunchPlan, tuning: AutotuneSite) -> Iter
                     if len(lost) == 1
                     else of_config(plan, config)
                 ),
-                severity="warning",
+                severity="error" if raises else "warning",
                 certainty="proven",
                 message=(
-                    f"{listed(given)} in the config's dict has no effect: {listed(used)} of Config itself "
+                    f"{listed(given)} in the config's dict is given twice, with {listed(used)} of Config itself: "
+                    "the launch raises TypeError"
+                    if raises
+                    else f"{listed(given)} in the config's dict has no effect: {listed(used)} of Config itself "
                     "is used"
                 ),
                 help=f"triton.Config({{...}}, {', '.join(given)})",
@@ -137,6 +141,10 @@ RULE = Rule(
     check=check,
     valid=(
         samples.miss(
+            samples.tuned_scale(['triton.Config({"BLOCK": 512, "num_warps": 4})', samples.block(1024)]),
+            "from 3.0 on one of the two is passed on, and they are equal",
+        ),
+        samples.miss(
             samples.tuned_scale([samples.block(512), samples.block(1024)]), "only the configs give it"
         ),
         samples.miss(samples.launched_scale("BLOCK=512, num_warps=8"), "no tuner"),
@@ -165,6 +173,14 @@ RULE = Rule(
             "512",
             "num_warps=8",
             severity="warning",
+        ),
+        samples.hit(
+            samples.tuned_scale(['triton.Config({"BLOCK": 512, "num_warps": 4})', samples.block(1024)]),
+            "512",
+            "TypeError",
+            triton="2.1",
+            severity="error",
+            why="up to 2.3 both are passed on",
         ),
         samples.hit(
             _TWICE.replace("import triton\n", "import triton as tt\n")
