@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.samples import ADD, GEMM, HEAD, kernel
 from tritonlint.arguments import Arguments, arguments_of
+from tritonlint.jobs import check_type
 from tritonlint.source.values import Knowledge, Known, Unknown
 
 TILES = {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 8}
@@ -101,3 +102,11 @@ def test_a_number_with_a_fraction_is_told_by_its_name_or_use() -> None:
     )
     assert found(source, "norm").specs["eps"].type == "fp32"
     assert found(source, "norm").specs["w"].type == "fp32"
+
+
+def test_booleans_go_by_the_name_of_a_signature_too() -> None:
+    types = {"x_ptr": check_type("x_ptr", "*u1"), "n": check_type("n", "u1")}
+    add = found(ADD, "add", constants={"BLOCK": 64}, types=types)
+    assert add.specs["x_ptr"].type == "*i1" and add.specs["x_ptr"].divisible
+    n = next(name for name in add.specs if add.specs[name].type == "i1")
+    assert not add.specs[n].divisible

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tritonlint.jobs import SIGNATURE_BOOLEAN
 from tritonlint.kernel_uses import Uses, kernel_uses
 from tritonlint.source.sites import KernelSource, LaunchSite
 from tritonlint.source.values import Knowledge, Known
@@ -126,15 +127,23 @@ def arguments_of_defaults(
 def _given(name: str, text: str, divisible: frozenset[str] | None, special: bool) -> ArgumentSpec:
     from tritonlint.kernel.trace import ArgumentSpec
 
+    text = _one_name(text)
     number = text.startswith(("*", "i", "u"))
     aligned = number and special and text != "i1" and (divisible is None or name in divisible)
     return ArgumentSpec(text, aligned)
+
+
+def _one_name(text: str) -> str:
+    """A type under the name that the tracer knows it by."""
+    return text[:-2] + "i1" if text.endswith(SIGNATURE_BOOLEAN) else text
 
 
 def _of_value(value: bool | int | float, given: str | None, special: bool) -> ArgumentSpec:
     """As the launcher types a Python number."""
     from tritonlint.kernel.trace import ArgumentSpec
 
+    if given is not None:
+        given = _one_name(given)
     if isinstance(value, bool):
         return ArgumentSpec(given or "i1")
     if isinstance(value, float):

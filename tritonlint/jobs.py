@@ -16,6 +16,7 @@ DTYPES = frozenset(
         "i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
     )
 )  # fmt: skip
+SIGNATURE_BOOLEAN = "u1"  # what a signature of Triton 3.4 and later calls i1
 MOST_PROGRAMS = 2**31 - 1  # of a launch; more, and nothing runs
 _TYPE = re.compile(r"\**(k?)([a-z0-9]+)|tensordesc<.+>|constexpr")
 FIELDS = (
@@ -104,7 +105,7 @@ def constant(value: Any) -> Any:
 def check_type(name: str, text: Any) -> str:
     """The type of an argument. Raises JobError."""
     match = _TYPE.fullmatch(text.strip()) if isinstance(text, str) else None
-    if match is None or (match[2] and match[2] not in DTYPES):
+    if match is None or (match[2] and match[2] not in DTYPES and match[2] != SIGNATURE_BOOLEAN):
         raise JobError(f'type of {name}: "*fp16", "i32", "fp32" or "tensordesc<...>" is needed, not {text!r}')
     return str(text).strip()
 
