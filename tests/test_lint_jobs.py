@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tritonlint.lint_jobs import Job, batches_of, lint_jobs
+from tritonlint.lint_jobs import Job, _tuned_store, batches_of, lint_jobs
 from tritonlint.lint_many import lint_paths
 from tritonlint.settings import Resolver, Settings
 from tritonlint.targets import choose
@@ -62,3 +62,22 @@ def test_an_interrupt_while_processes_are_started_ends_them(monkeypatch: pytest.
     with pytest.raises(KeyboardInterrupt):
         list(lint_jobs(jobs, 2))
     assert len(started) == 8
+
+
+def test_a_bound_is_worked_out_once_for_all_tuned_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tritonlint.compiler import at_most as module
+
+    plain, asked = module.at_most, list[Any]()
+
+    def noted(*given: Any) -> Any:
+        asked.append(given)
+        return plain(*given)
+
+    monkeypatch.setattr(module, "at_most", noted)
+    for number in (1, 2):
+        (tmp_path / f"E=8,N={number},{A100}.json").write_text(json.dumps({"1": ENTRY}), encoding="utf-8")
+    _tuned_store.cache_clear()
+    lint_paths([str(tmp_path)], Resolver(isolated=True), jobs=1, least="warning")
+    assert len(asked) == 1

@@ -2,7 +2,8 @@
 
 Trees, plans and layouts stay for as long as a file is linted, and are garbage all at once when it is done. With Python's
 own thresholds collections walk much and free little. So they come between files, where little is alive, and in the
-middle of a file only if it is very large.
+middle of a file only if it is very large. What is alive then is kept for many files: it counts as old, and is gone
+through again once enough has joined it.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_PILE = 400_000  # objects that came since the last collection: some 50 MB
-_THRESHOLDS = (2 * _PILE, 20, 10)
-_AGAIN = 2  # times what a whole collection left: when there is as much, the next one comes
+_PILE = 100_000  # objects that came since the last collection: some 12 MB
+_THRESHOLDS = (4 * _PILE, 20, 10)
+_AGAIN = 1.5  # times what a whole collection left: when there is as much, the next one comes
 _own = False
 _left = 0  # objects that the last whole collection left
+_joined = 0  # those that seem to have survived collections since then
 _lock = threading.Lock()
 _borrowers = 0
 _theirs = gc.get_threshold()
@@ -57,11 +59,14 @@ def before_workers() -> None:
 
 def between_files() -> None:
     """Collects if enough has piled up; nothing in a process that is not our own."""
-    global _left
+    global _left, _joined
     young, collections, _ = gc.get_count()
     if not _own or (young <= _PILE and not collections):
         return
-    gc.collect(1)
-    if len(gc.get_objects()) > _AGAIN * _left:
+    _joined += max(0, young - gc.collect(1))
+    if _left + _joined <= _AGAIN * _left:
+        return
+    _joined = len(gc.get_objects()) - _left  # what was freed meanwhile counts no more
+    if _left + _joined > _AGAIN * _left:
         gc.collect()
-        _left = len(gc.get_objects())
+        _left, _joined = len(gc.get_objects()), 0

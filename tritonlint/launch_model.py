@@ -5,9 +5,9 @@ The tracer and the compiler model are imported when something is traced: `config
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tritonlint.arguments import Arguments, arguments_of
 from tritonlint.compiler.asked import AskedMemo
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tritonlint.facts.record import Fact
     from tritonlint.work import LaunchWork
 
+Bound = TypeVar("Bound")
 _PLAIN = frozenset((int, bool, str, type(None)))  # equal where they look alike; floats are not (0.0 and -0.0)
 _KEPT = 8192  # traces, and answers of the compiler, of one file
 OPTION_NAMES = ("num_warps", "num_stages", "num_ctas", "maxnreg")
@@ -126,7 +127,7 @@ class Model:
                 return compile_trace(trace, options, asked, release(*self.triton), self._store.passed)
 
             self._kept.append(trace)
-            answer = self._store.compiled(trace, key[1], view, made)
+            answer = self._store.answer(trace, ("compiled", key[1]), view, made)
             if model == "textbook":
                 from tritonlint.compiler.textbook import compiled as by_the_book
 
@@ -276,24 +277,37 @@ class Model:
 
         if options.num_warps * gpu.warp_size > gpu.threads_per_cta_max:
             return None
-        key = (id(trace), options.num_warps, options.num_stages, options.num_ctas)
 
-        def make(view: Target) -> tuple[AtMost | None]:
-            self._kept.append(trace)
+        def bound(view: Target) -> tuple[AtMost | None]:
             return (at_most(trace, options, view, release(*self.triton)),)
 
-        return self._bounds.get(key, Target(gpu.arch), make)[0]
+        return self._bound(self._bounds, "at most", trace, options, gpu, bound)
 
     def _closer(self, trace: Trace, options: Options, gpu: GpuProfile) -> int | None:
         from tritonlint.compiler.compile import shared_at_most
 
-        key = (id(trace), _frozen(_plain_options(options)))
-
-        def make(view: Target) -> tuple[int | None]:
-            self._kept.append(trace)
+        def bound(view: Target) -> tuple[int | None]:
             return (shared_at_most(trace, options, view, release(*self.triton), self._store.passed),)
 
-        return self._closest.get(key, Target(gpu.arch), make)[0]
+        return self._bound(self._closest, "closer", trace, options, gpu, bound)
+
+    def _bound(
+        self,
+        kept: AskedMemo[tuple[Bound]],
+        name: str,
+        trace: Trace,
+        options: Options,
+        gpu: GpuProfile,
+        bound: Callable[[Target], tuple[Bound]],
+    ) -> Bound:
+        """Worked out once for this file, and once for all whose traces are kept in the same store."""
+        key = (id(trace), _frozen(_plain_options(options)))
+
+        def make(view: Target) -> tuple[Bound]:
+            self._kept.append(trace)
+            return self._store.answer(trace, (name, key[1]), view, bound)
+
+        return kept.get(key, Target(gpu.arch), make)[0]
 
     def launch(self, plan: LaunchPlan, candidate: Candidate, options: Options) -> Launch:
         """The candidate as a launch; `options` are its own."""

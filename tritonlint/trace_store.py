@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tritonlint.compiler.asked import AskedMemo, asked_again, viewed
-from tritonlint.compiler.compiled import Compiled
 from tritonlint.compiler.target import Target
 from tritonlint.kernel.ir import Block, Trace
 from tritonlint.source.sites import KernelSource, ModuleRef, Scope
@@ -29,7 +28,7 @@ TextOf = Callable[[Span], str]  # the text of a span of the linted file
 LIMIT = 60_000  # of all traces together, as `_weight_of` counts; some 400 bytes each; the oldest go
 _BESIDE = 40  # what is kept with a trace, whatever it holds
 _LONG = 64  # characters
-_ANSWERS = 64  # of the compiler, for one trace
+_ANSWERS = 256  # of the compiler, and bounds of them, for one trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class _Entry:
     trace: Trace
     keep: list[Any]
     weight: int
-    compiled: AskedMemo[Compiled] = field(default_factory=lambda: AskedMemo(_ANSWERS))
+    answers: AskedMemo[Any] = field(default_factory=lambda: AskedMemo(_ANSWERS))
     derived: dict[Any, Any] = field(default_factory=dict)
 
 
@@ -100,14 +99,13 @@ class TraceStore:
             )
         return trace
 
-    def compiled(
-        self, trace: Trace, key: Any, target: Target, make: Callable[[Target], Compiled]
-    ) -> Compiled:
+    def answer(self, trace: Trace, key: Any, target: Target, make: Callable[[Target], Made]) -> Made:
         """What `make` gives for a trace on a target, kept for as long as the trace is."""
         entry = self._by_trace.get(id(trace))
         if entry is None or entry.trace is not trace:
             return make(target)
-        return entry.compiled.get(key, target, make)
+        made: Made = entry.answers.get(key, target, make)
+        return made
 
     def derived(self, trace: Trace, key: Any, make: Callable[[], Made]) -> Made:
         """What `make` gives for a trace, kept for as long as the trace is."""

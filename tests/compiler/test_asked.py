@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from tests.samples import ADD, GEMM, kernel
 from tritonlint.compiler import compile as compile_module
 from tritonlint.compiler.asked import AskedMemo, AskedNumber, AskedTarget
 from tritonlint.compiler.compile import compiled
+from tritonlint.compiler.graph import GOp, from_function
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.releases import release
 from tritonlint.compiler.target import Target
@@ -199,3 +201,33 @@ def test_without_a_dot_all_newer_nvidia_targets_share_all_but_the_registers(monk
     for target, one, answer in shared:
         assert answer == compiled(traced(), one, target, (3, 9))
     assert {answer.registers for _, _, answer in shared} > {32}
+
+
+def test_what_is_dropped_is_told() -> None:
+    gone: list[str] = []
+    memo: AskedMemo[str] = AskedMemo(2, gone.append)
+    for key in "abca":
+        memo.get(key, TARGETS[0], lambda view, key=key: key + view.arch[:2])
+    assert gone == ["asm", "bsm"]
+
+
+def test_a_released_graph_goes_without_a_collection() -> None:
+    read = kernel(GEMM, "gemm")
+    traced = trace(read, specs_of(read, GEMM_TILES), GEMM_TILES, target=TARGETS[2], release=(3, 9))
+    gc.collect()
+    gc.disable()
+    try:
+        before = _operations()
+        graph = from_function(traced.function)
+        copy = graph.clone()
+        assert _operations() > before + 100
+        graph.release()
+        copy.release()
+        del graph, copy
+        assert _operations() == before
+    finally:
+        gc.enable()
+
+
+def _operations() -> int:
+    return sum(type(one) is GOp for one in gc.get_objects())

@@ -193,8 +193,10 @@ def viewed(target: Target) -> Iterator[AskedTarget]:
 class AskedMemo(Generic[Made]):
     """What was made for a key, once for all targets, and all numbers of stages, that answer alike. The oldest keys go."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, gone: Callable[[Made], None] | None = None) -> None:
+        """`gone` is told what is dropped."""
         self._limit = limit
+        self._gone = gone
         self._kept: OrderedDict[Hashable, list[_Kept[Made]]] = OrderedDict()
 
     def get(self, key: Hashable, target: Target, make: Callable[[Target], Made]) -> Made:
@@ -209,7 +211,10 @@ class AskedMemo(Generic[Made]):
         if kept is None:
             kept = self._kept[key] = []
             while len(self._kept) > self._limit:
-                self._kept.popitem(last=False)
+                _, dropped = self._kept.popitem(last=False)
+                if self._gone is not None:
+                    for _, _, made in dropped:
+                        self._gone(made)
         else:
             self._kept.move_to_end(key)
             for said, answers, made in kept:

@@ -73,6 +73,10 @@ class _First:
     trace: ir.Trace  # kept alive, since its id is the key
     graph: Graph | None
 
+    def release(self) -> None:
+        if self.graph is not None:
+            self.graph.release()
+
 
 @dataclass(frozen=True, slots=True)
 class _Finished:
@@ -88,9 +92,9 @@ class Passed:
     long: what was made of the traces of one file is of no use to the next."""
 
     def __init__(self) -> None:
-        self.cleaned: AskedMemo[tuple[ir.Trace, Graph]] = AskedMemo(_KEPT)
+        self.cleaned: AskedMemo[tuple[ir.Trace, Graph]] = AskedMemo(_KEPT, lambda made: made[1].release())
         self.firsts = _Firsts()
-        self.prepared: AskedMemo[_Prepared] = AskedMemo(_KEPT)
+        self.prepared: AskedMemo[_Prepared] = AskedMemo(_KEPT, lambda made: made.graph.release())
         self.finished: AskedMemo[_Finished] = AskedMemo(_KEPT)
 
 
@@ -242,6 +246,7 @@ def _without_registers(
         ),
         reasons=reasons,
     )
+    graph.release()
     return _Finished(trace, answer, need)
 
 
@@ -296,7 +301,7 @@ class _Firsts:
     _PATIENCE = 8  # kernels that may go by before it counts as one target again
 
     def __init__(self) -> None:
-        self._kept: AskedMemo[_First] = AskedMemo(_KEPT)
+        self._kept: AskedMemo[_First] = AskedMemo(_KEPT, _First.release)
         self._expected = 0
 
     def get(

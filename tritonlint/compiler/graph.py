@@ -460,6 +460,20 @@ class Graph:
     def body(self) -> GBlock:
         return self.func.blocks[0]
 
+    def release(self) -> None:
+        """Takes the graph apart, so that it is gone once nobody holds it: its parts refer to each other in circles, which
+        a collection would have to find. To be called where the graph is of no more use to anybody."""
+        for op in (self.func, *self.all_ops()):
+            op.block = None
+            for result in op.results:
+                result.op = None
+                result.uses.clear()
+            for block in op.blocks:
+                block.parent = None
+                for arg in block.args:
+                    arg.block = None
+                    arg.uses.clear()
+
     def walk(self) -> Iterator[GOp]:
         return self.func.walk()
 
