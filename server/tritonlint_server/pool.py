@@ -1,5 +1,5 @@
-"""The server's side of a worker process: starts it, sends requests, and starts it once more when it
-breaks."""
+"""The server's side of a worker process: starts it, sends requests, starts it once more when it breaks, and
+replaces it when it has grown."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tritonlint_server.analysis_record import Listing, Request
 from tritonlint_server.frames import FrameWriter, read_frame
 
 RESTARTS = 1
+RECENT = 12  # files that a successor reads before it takes over
 SECONDS_AT_MOST = 120.0  # a request that takes longer hangs
 
 
@@ -37,26 +38,46 @@ class Ticket:
     since: float
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Running:
+    """A process and the way to it."""
+
+    process: subprocess.Popen[bytes]
+    writer: FrameWriter
+
+    def end(self) -> None:
+        self.process.kill()
+        if self.process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()
+
+
 class Worker:
     """One worker process. Not before `attach` is anything called back; all of it happens in the loop then.
 
     `on_trouble` is told in one sentence that the worker broke, and whether it was started again.
+
+    Python gives little of a grown heap back to the system, whatever is let go. So a process that says that it has
+    grown gets a successor, which reads what was read last while the old one goes on, and takes over between two
+    requests.
     """
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
         self._waiting: dict[int, Ticket] = {}
+        self._recent: dict[str, Request] = {}  # the newest last
         self._restarts = RESTARTS
         self._loop: asyncio.AbstractEventLoop | None = None
         self._on_trouble: Callable[[str], None] = lambda text: None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._writer: FrameWriter | None = None
+        self._running: _Running | None = None
+        self._successor: _Running | None = None
+        self._successor_ready = False
         self._stopping = False
         self._start()
 
     @property
     def pid(self) -> int | None:
-        return self._process.pid if self._process else None
+        return self._running.process.pid if self._running else None
 
     def attach(self, loop: asyncio.AbstractEventLoop, on_trouble: Callable[[str], None]) -> None:
         """From here on answers come in."""
@@ -71,6 +92,11 @@ class Worker:
         # Whoever waits may have gone by then, and an unread failure would be reported as an error.
         ticket.future.add_done_callback(lambda future: future.cancelled() or future.exception())
         self._waiting[ticket.number] = ticket
+        if isinstance(request, Request):
+            self._recent.pop(request.path, None)
+            self._recent[request.path] = request
+            if len(self._recent) > RECENT:
+                del self._recent[next(iter(self._recent))]
         if not self._send(("run", ticket.number, request)):
             self._waiting.pop(ticket.number, None)
             ticket.future.set_exception(WorkerGone("the worker is not running"))
@@ -86,8 +112,8 @@ class Worker:
     def check(self) -> None:
         """Ends a worker that hangs; to be called now and then."""
         first = next(iter(self._waiting.values()), None)
-        if first is not None and self._process and time.monotonic() - first.since > SECONDS_AT_MOST:
-            self._process.kill()  # `_broken` follows
+        if first is not None and self._running and time.monotonic() - first.since > SECONDS_AT_MOST:
+            self._running.process.kill()  # `_broken` follows
 
     def restart(self) -> None:
         """A new process, asked for by the user: what broke the old ones is forgotten."""
@@ -102,60 +128,87 @@ class Worker:
         self._end()
 
     def _send(self, message: object) -> bool:
-        if self._writer is None:
+        if self._running is None:
             return False
         try:
-            self._writer.write(message)
+            self._running.writer.write(message)
         except (OSError, ValueError):
             return False
         return True
 
     def _start(self) -> None:
-        # With this process's own search path, and nothing of the folder in which it happens to run.
-        code = f"import sys; sys.path[:] = {sys.path!r}; from tritonlint_server.worker import main; main()"
-        try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", code],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=_stderr(),
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},
-            )  # fmt: skip
-        except OSError:
-            self._process, self._writer = None, None
-            return
-        assert self._process.stdin is not None
-        self._writer = FrameWriter(cast(BinaryIO, self._process.stdin))
+        self._running = _started()
 
     def _listen(self) -> None:
-        process = self._process
-        if process is not None:
-            threading.Thread(target=self._read, args=(process,), name="answers", daemon=True).start()
+        if self._running is not None:
+            threading.Thread(target=self._read, args=(self._running,), name="answers", daemon=True).start()
 
-    def _read(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdout is not None and self._loop is not None
+    def _read(self, running: _Running, warm_up: tuple[Request, ...] = ()) -> None:
+        """In a thread of its own: what the process says, until it ends. A successor is given `warm_up` to read first;
+        nobody waits for those answers."""
+        process = running.process
+        assert process.stdout is not None
         try:
+            for request in warm_up:
+                running.writer.write(("run", 0, request))
+            for _ in warm_up:
+                read_frame(cast(BinaryIO, process.stdout))
+            if warm_up:
+                self._call(self._ready, running)
             while True:
-                _, number, answer = read_frame(cast(BinaryIO, process.stdout))
-                self._loop.call_soon_threadsafe(self._answer, number, answer)
+                kind, number, answer = read_frame(cast(BinaryIO, process.stdout))
+                if kind == "grown":
+                    self._call(self._succeed, running)
+                else:
+                    self._call(self._answer, number, answer)
         except (EOFError, OSError, ValueError):
             pass
         except RuntimeError:  # the loop has ended
             return
         process.wait()
         if not self._stopping:
-            try:
-                self._loop.call_soon_threadsafe(self._broken, process)
-            except RuntimeError:
-                return
+            with contextlib.suppress(RuntimeError):
+                self._call(self._broken, running)
+
+    def _call(self, function: Callable[..., None], *arguments: object) -> None:
+        """In the loop. Raises RuntimeError where that has ended."""
+        assert self._loop is not None
+        self._loop.call_soon_threadsafe(function, *arguments)
 
     def _answer(self, number: int, answer: object) -> None:
         ticket = self._waiting.pop(number, None)
         if ticket is not None and not ticket.future.done():
             ticket.future.set_result(answer)
+        self._take_over()
 
-    def _broken(self, process: subprocess.Popen[bytes]) -> None:
-        if process is not self._process or self._stopping:
+    def _succeed(self, running: _Running) -> None:
+        """The process has grown: another one is started, if it is not on its way already."""
+        if running is not self._running or self._successor is not None or self._stopping:
             return
-        code = process.returncode
+        self._successor, self._successor_ready = _started(), False
+        if self._successor is not None:
+            arguments = (self._successor, tuple(self._recent.values()))
+            threading.Thread(target=self._read, args=arguments, name="successor", daemon=True).start()
+
+    def _ready(self, successor: _Running) -> None:
+        if successor is self._successor:
+            self._successor_ready = True
+            self._take_over()
+
+    def _take_over(self) -> None:
+        """The successor's turn, once it is ready and nobody waits for the old process."""
+        if self._successor is None or not self._successor_ready or self._waiting:
+            return
+        old, self._running, self._successor = self._running, self._successor, None
+        if old is not None:
+            old.end()
+
+    def _broken(self, running: _Running) -> None:
+        if running is self._successor:
+            self._successor = None  # the old process goes on
+        if running is not self._running or self._stopping:
+            return
+        code = running.process.returncode
         first = next(iter(self._waiting.values()), None)
         where = f" while it read {os.path.basename(first.path)}" if first else ""
         self._end()
@@ -178,12 +231,26 @@ class Worker:
                 ticket.future.set_exception(WorkerGone(why))
 
     def _end(self) -> None:
-        process, self._process, self._writer = self._process, None, None
-        if process is not None:
-            process.kill()
-            if process.stdin is not None:
-                with contextlib.suppress(OSError):
-                    process.stdin.close()
+        ended, self._running, self._successor = (self._running, self._successor), None, None
+        for running in ended:
+            if running is not None:
+                running.end()
+
+
+def _started() -> _Running | None:
+    """A new process, with this one's own search path and nothing of the folder in which it happens to run; None where
+    none can be started."""
+    code = f"import sys; sys.path[:] = {sys.path!r}; from tritonlint_server.worker import main; main()"
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=_stderr(),
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )  # fmt: skip
+    except OSError:
+        return None
+    assert process.stdin is not None
+    return _Running(process, FrameWriter(cast(BinaryIO, process.stdin)))
 
 
 def _stderr() -> int | None:

@@ -19,7 +19,7 @@ from tritonlint_server.frames import FrameWriter, read_frame
 _PAUSE_SECONDS = 0.5
 
 # Messages: ("run", number, Request or Listing), ("cancel", number); answers: ("done", number, Analysis or
-# Listed).
+# Listed), and once that this process has grown: ("grown", 0, None).
 
 
 def main() -> None:
@@ -54,6 +54,8 @@ def main() -> None:
                 writer.write(("done", number, analyser.run(request, _asks(number, cancelled))))
         cancelled.discard(number)
         rubbish.made()
+        if rubbish.says_grown():
+            writer.write(("grown", 0, None))
 
 
 class Rubbish:
@@ -62,11 +64,15 @@ class Rubbish:
 
     EVERY = 30  # requests without a pause
     WHOLE = 4  # collections
+    SETTLED = 3  # whole collections after which memory is what the open files take
+    GROWN = 1.5  # times that memory
 
     def __init__(self) -> None:
         gc.disable()
         self._requests = 0
         self._collections = 0
+        self._settled = 0
+        self._grown = False
 
     def made(self) -> None:
         """A request was answered."""
@@ -88,6 +94,28 @@ class Rubbish:
         gc.freeze()
         if whole:
             _give_back()
+            self._weigh()
+
+    def _weigh(self) -> None:
+        resident = _resident_bytes()
+        if self._collections // self.WHOLE == self.SETTLED:
+            self._settled = resident
+        elif self._settled and resident > self._settled * self.GROWN:
+            self._grown = True
+
+    def says_grown(self) -> bool:
+        """Whether a whole collection since the last time left much more than the first ones did."""
+        grown, self._grown = self._grown, False
+        return grown
+
+
+def _resident_bytes() -> int:
+    """What this process has in memory; 0 where the system does not say (other than Linux)."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return 0
 
 
 def _give_back() -> None:

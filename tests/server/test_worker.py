@@ -1,0 +1,97 @@
+"""The worker process: its memory, and the process that follows one that has grown."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tritonlint_server import worker as worker_module
+from tritonlint_server.analysis_record import Request
+from tritonlint_server.pool import Worker
+from tritonlint_server.worker import Rubbish
+
+from tests.server.samples import WARPS
+
+
+def _request(path: Path, text: str = WARPS) -> Request:
+    return Request(str(path), text, (("x",), 0))
+
+
+async def _until(what: Callable[[], bool]) -> None:
+    while not what():
+        await asyncio.sleep(0.02)
+
+
+def test_a_successor_takes_over_between_two_requests(tmp_path: Path) -> None:
+    troubles: list[str] = []
+
+    async def session() -> None:
+        worker = Worker()
+        worker.attach(asyncio.get_running_loop(), troubles.append)
+        try:
+            before = await worker.submit(_request(tmp_path / "a.py")).future
+            first, running = worker.pid, worker._running
+            assert running is not None
+            worker._succeed(running)
+            worker._succeed(running)  # once is enough
+            successor = worker._successor
+            assert successor is not None
+            during = await worker.submit(_request(tmp_path / "a.py")).future
+            await _until(lambda: worker.pid != first)
+            assert worker.pid == successor.process.pid
+            assert running.process.wait(60) is not None
+            after = await worker.submit(_request(tmp_path / "a.py")).future
+            assert before.findings and before == during == after
+        finally:
+            worker.stop()
+
+    asyncio.run(session())
+    assert not troubles
+
+
+def test_a_successor_that_breaks_is_let_go(tmp_path: Path) -> None:
+    troubles: list[str] = []
+
+    async def session() -> None:
+        worker = Worker()
+        worker.attach(asyncio.get_running_loop(), troubles.append)
+        try:
+            before = await worker.submit(_request(tmp_path / "a.py")).future
+            first, running = worker.pid, worker._running
+            assert running is not None
+            worker._succeed(running)
+            assert worker._successor is not None
+            worker._successor.process.kill()
+            await _until(lambda: worker._successor is None)
+            assert worker.pid == first
+            assert before == await worker.submit(_request(tmp_path / "a.py")).future
+        finally:
+            worker.stop()
+
+    asyncio.run(session())
+    assert not troubles
+
+
+@pytest.mark.parametrize(
+    ("sizes", "says"),
+    [
+        ([100, 110, 120, 179], False),
+        ([100, 110, 120, 181], True),
+        ([300, 110, 120, 150], False),  # what it had before it settled does not count
+        ([0, 0, 0, 0], False),  # not said by the system
+    ],
+)
+def test_a_worker_says_once_that_it_has_grown(
+    monkeypatch: pytest.MonkeyPatch, sizes: list[int], says: bool
+) -> None:
+    left = iter(sizes)
+    monkeypatch.setattr(worker_module, "_resident_bytes", lambda: next(left))
+    monkeypatch.setattr(worker_module.gc, "disable", lambda: None)
+    rubbish = Rubbish()
+    for _ in range(Rubbish.WHOLE * len(sizes) - 1):
+        rubbish.collect()
+        assert not rubbish.says_grown()
+    rubbish.collect()
+    assert [rubbish.says_grown(), rubbish.says_grown()] == [says, False]
