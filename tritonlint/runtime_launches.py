@@ -19,7 +19,7 @@ from tritonlint.kernel.ir import Trace
 from tritonlint.launch_model import Launch
 from tritonlint.launch_time import predicted
 from tritonlint.source.values import DType
-from tritonlint.work import measure
+from tritonlint.work import LaunchWork, measure
 
 _DTYPES = {
     "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64", "int8": "i8", "int16": "i16",
@@ -28,6 +28,7 @@ _DTYPES = {
 }  # fmt: skip
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 _NOT_FOR_KERNELS = ("grid", "warmup", "pre_hook", "ir_override")
+_COUNTED_AT_MOST = 200  # launches of a tuning
 _SAMPLE = 320  # programs that are gone through one by one: two waves of one a multiprocessor on most GPUs
 
 
@@ -62,6 +63,7 @@ class RuntimeLaunches:
         self._gpu: GpuProfile | None = None
         self._triton = ""
         self._known: dict[Any, Prediction] = {}
+        self._counted: dict[Any, tuple[Trace, LaunchWork | None]] = {}
 
     @property
     def gpu(self) -> GpuProfile:
@@ -147,18 +149,25 @@ class RuntimeLaunches:
 
     def _timed(self, launch: Launch, trace: Trace, compiled: Compiled) -> Prediction:
         assert launch.grid is not None
-        counted = measure(
-            trace,
-            launch.grid,
-            launch.arguments.values,
-            tensor_cores=compiled.tensor_cores != "none",
-            sample=_SAMPLE,
-        )
+        counted = self._work(launch, launch.grid, trace, compiled.tensor_cores != "none")
         timing = predicted(compiled, launch.options, self.gpu, counted) if counted is not None else None
         if timing is None:
             missing = counted.steps[0] if counted is not None and counted.steps else "no model applies"
             return Prediction(problem=missing)
         return Prediction("", timing.total_ms, timing.low_ms, timing.high_ms)
+
+    def _work(
+        self, launch: Launch, grid: tuple[int, ...], trace: Trace, tensor_cores: bool
+    ) -> LaunchWork | None:
+        """What a launch moves: the same for all numbers of warps and stages that a tile is tried with."""
+        values = launch.arguments.values
+        key = (id(trace), grid, tensor_cores, tuple(sorted(values.items())))
+        if key not in self._counted:
+            if len(self._counted) >= _COUNTED_AT_MOST:
+                self._counted.clear()
+            counted = measure(trace, grid, values, tensor_cores=tensor_cores, sample=_SAMPLE)
+            self._counted[key] = (trace, counted)  # with the trace, so that no other takes its identity
+        return self._counted[key][1]
 
 
 def _filled(
