@@ -48,8 +48,8 @@ from tritonlint.model.waves import waves
 # Physical limits, so that the fit cannot trade one mechanism for another without end.
 BOUNDS = {
     "tensor": (0.5, 0.95), "tensor_8bit": (0.4, 0.95), "tensor_tf32": (0.5, 0.95), "mma_v2": (0.3, 1.0),
-    "shared": (0.3, 1.0), "operands": (0.5, 1.5), "issue": (0.3, 4), "line": (0.3, 4),
-    "l2_bytes_per_clock": (16, 64), "burst_bytes_per_clock": (10, 64), "dram": (0.6, 1.0), "barrier_cycles": (10, 60),
+    "shared": (0.3, 1.0), "operands": (0.5, 1.5), "issue": (0.15, 4), "line": (0.3, 4),
+    "l2_bytes_per_clock": (16, 64), "burst_bytes_per_clock": (10, 64), "dram": (0.6, 1.0), "barrier_cycles": (10, 100),
     "product_cycles": (10, 300), "l2_cycles": (400, 1500), "dram_cycles": (50, 2000), "dependent": (0.5, 8),
     "spill": (0.2, 8), "program_cycles": (200, 6000), "launch_us": (1, 10), "clash": (0.05, 2),
     "overlap": (1.2, 8), "norm_memory": (1.2, 12),
@@ -99,7 +99,8 @@ def collect(path: str, out: str, kernels: str, gpu_name: str) -> None:
             own, ctas_per_sm=true, bytes_dram=work.dram_bytes(gpu, places), spilled_words=spilled
         )
         row = dict(group=timed.group, ms=timed.ms, own=own, measured=measured, spills=spilled > 0)
-        rows.append(row | dict(need=needed[0], limit=needed[1], said=estimate.spills))
+        told = {"config": timed.config, "need": needed[0], "limit": needed[1], "said": estimate.spills}
+        rows.append(row | told)
         if number % 100 == 99:
             print(number + 1, file=sys.stderr, flush=True)
     pathlib.Path(out).write_bytes(pickle.dumps(rows))

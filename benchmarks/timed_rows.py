@@ -23,6 +23,12 @@ class Timed:
     ms: float
     row: dict[str, str]
 
+    @property
+    def config(self) -> str:
+        """What was chosen for it."""
+        chosen = ", ".join(f"{name}={value}" for name, value in self.job["constants"].items())
+        return f"{chosen}, num_warps={self.job['num_warps']}, num_stages={self.job['num_stages']}"
+
 
 def timed_rows(
     path: str, kernels: str = str(HERE / "gpu_kernels.py"), gpu: str = "h200", *, refused: bool = False

@@ -187,7 +187,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(st.tuples(st.sampled_from(["a", "b", "n"]), PIECES), min_size=1, max_size=6), st.integers(0, 3)
 )

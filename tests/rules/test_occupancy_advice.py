@@ -15,13 +15,21 @@ def found(code: str, source: str, gpu: str) -> Finding:
 
 
 def test_what_mostly_waits_is_not_compute_bound() -> None:
-    """One CTA with three stages: its chain of loads and products takes longer than the tensor cores need."""
-    gemm = samples.launched_gemm("256x64x64", "num_warps=4, num_stages=3")
+    """One CTA with four stages: its chain of loads and products takes longer than the tensor cores need."""
+    gemm = samples.launched_gemm("32x128x128", "num_warps=4, num_stages=4")
     advice = found("TL501", gemm, "h200")
     assert advice.help is not None and advice.help.startswith("waits are the largest part (")
     assert advice.estimate.time_ms.largest == "waits"
-    assert "num_stages=2 gives 2 CTAs" in advice.help and " instead of " in advice.help
+    assert "num_stages=3 gives 2 CTAs" in advice.help and " instead of " in advice.help
     assert not any("compute-bound" in step for step in advice.estimate.steps)
+
+
+def test_a_step_that_is_hardly_faster_is_not_named() -> None:
+    """Two CTAs with two stages each: what the second one hides, the third stage hid."""
+    gemm = samples.launched_gemm("128x64x128", "num_warps=4, num_stages=3")
+    advice = found("TL501", gemm, "h200")
+    assert advice.help is not None and advice.help.startswith("waits are the largest part (")
+    assert "no step to more CTAs makes it faster" in advice.help
 
 
 def test_a_unit_that_is_busy_is_named() -> None:

@@ -143,6 +143,7 @@ def busy(launch: Launch, gpu: GpuProfile, c: Constants, *, most: bool = False) -
         through = (section.shared_passes + section.copy_passes) / c.shared + operands
         functions = section.special * warps * _LANES / _SPECIAL_PER_CLOCK
         fetched = (section.copied_bytes + section.loaded_bytes + section.stored_bytes) / c.l2_bytes_per_clock
+        in_order = any(product.kind == "wgmma" for product in section.products)
         # What the program does step by step, and what goes on beside it.
         steps = count * max(c.dependent, warps / _ISSUES_PER_CLOCK)
         steps += functions * max(1.0, 4.0 / warps)
@@ -150,12 +151,17 @@ def busy(launch: Launch, gpu: GpuProfile, c: Constants, *, most: bool = False) -
         beside = max(deferred, operands)
         if section.copies or section.tma:
             ahead = turns.buffers - 1
+            fetching = latency + section.copied_bytes / c.burst_bytes_per_clock
             if ahead > 0:
-                fetching = (latency + section.copied_bytes / c.burst_bytes_per_clock) / ahead
+                # wgmma, its waits and copies keep the order of the program: the copies for a later turn are started
+                # when this one has done its steps. With one turn ahead nothing but a deferred product hides them.
+                fetching = (fetching + steps * in_order) / ahead
                 # Loads that come late now and then find the buffers empty, also where they fit in on average.
                 beside = (beside**c.overlap + fetching**c.overlap) ** (1 / c.overlap)
             else:
-                steps += latency + section.copied_bytes / c.burst_bytes_per_clock
+                steps += fetching
+        if in_order and awaited:
+            steps += deferred  # who waits for a product waits for those before it
         if section.load_waits:
             steps += section.load_waits * latency + section.loaded_bytes / c.burst_bytes_per_clock
         alone = max(steps, beside)
