@@ -80,19 +80,6 @@ def test_each_mechanism_is_exact(row: dict[str, Any]) -> None:
     assert found.tensor_memory_columns == (row.get("tmem") or 0)
 
 
-@pytest.mark.parametrize(("version", "shared"), [("3.4.0", 16), ("3.6.0", None), ("3.8.0", 16)])
-def test_sums_spread_over_few_elements(version: str, shared: int | None) -> None:
-    """Triton 3.5 to 3.7 keep a conversion at times (512 bytes here in 3.6): no claim, and why."""
-    row = {"v": version, "kernel": "stored_and_spread_sums", "cc": 90, "consts": {"N": 128}}
-    pointers = {"x_ptr": "*fp32", "m_ptr": "*fp32", "o_ptr": "*fp32"}
-    found = answer({**row, "types": pointers, "opts": {"num_warps": 8, "num_stages": 3}})
-    assert found.shared_exact == (shared is not None)
-    if shared is None:
-        assert "a conversion that may stay" in found.reasons[0]
-    else:
-        assert (found.shared_bytes, found.reasons) == (shared, ())
-
-
 PRODUCT = next(row for row in ROWS if row["kernel"] == "mmc" and row["v"] == "3.9.0" and row.get("cc") == 80)
 
 

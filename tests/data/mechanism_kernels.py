@@ -749,3 +749,15 @@ def scaled_by_sums(x_ptr, o_ptr, n, B: tl.constexpr):
     for k in range(0, n, B):
         x = tl.load(x_ptr + k + i[None, :]).to(tl.float32)
         tl.store(o_ptr + k + i[None, :], (x - mean[:, None]) * square[:, None])
+
+
+@triton.jit
+def spread_sums(x_ptr, o_ptr, n, N: tl.constexpr, K: tl.constexpr, MAX: tl.constexpr):
+    """Sums of rows of fewer elements than threads, spread over the rows again, one kind of which is not stored."""
+    r, d = tl.arange(0, K), tl.arange(0, N)
+    x = tl.load(x_ptr + r[:, None] * n + d[None, :])
+    s = tl.max(x, axis=1) if MAX else tl.sum(x * x, axis=1)
+    s = tl.exp(s / n)
+    if MAX:
+        tl.store(o_ptr + K * n + r, s)
+    tl.store(o_ptr + r[:, None] * n + d[None, :], x * s[:, None])

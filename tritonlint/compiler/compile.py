@@ -38,7 +38,6 @@ from tritonlint.compiler.register_need import Need
 from tritonlint.compiler.registers import estimate_of, known_need, register_limit
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.releases import release as release_row
-from tritonlint.compiler.rematerialize import UNSURE_SPREADS
 from tritonlint.compiler.scratch_of import scratch_by_op
 from tritonlint.compiler.spilled_words import spilled_words
 from tritonlint.compiler.target import Target
@@ -209,10 +208,6 @@ def _without_registers(
     reasons += tuple(
         f"line {line}: a load that is pipelined in registers is not modelled to the byte"
         for line in dict.fromkeys(report.carried)
-    )
-    reasons += tuple(
-        f"line {line}: a conversion that may stay in Triton 3.5 to 3.7 is not modelled to the byte"
-        for line in dict.fromkeys(graph.attrs.get(UNSURE_SPREADS, ()))
     )
     memory = held_memory(graph, release, scratch_by_op(target, release))
     total = _place([held.buffer for held in memory], release)

@@ -106,7 +106,7 @@ class Release:
     free_converts_cost_nothing: bool = False  # a conversion inside threads costs nothing
     remat_counts_registers: bool = False  # repeated arithmetic counts by registers of the new encoding
     hoists_into_conditionals: bool = False  # conversions move into branches
-    spreads_few_sums_at_times: bool = False  # again, not converted; when is not known: no claims
+    slices_pass_equal_layouts: bool = False  # what made a value that has the wanted encoding is repeated too
     remat_until_stable: bool = False  # rematerialization runs until nothing changes
     operand_hoisting: Literal["stepwise", "nvidia", "all"] = (
         "stepwise"  # conversions to dot operands move to loads
@@ -347,7 +347,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "carried_share_cluster": False,
     }),
     (3, 5, {
-        "spreads_few_sums_at_times": True,
+        "slices_pass_equal_layouts": True,
         "folds_into_tmem_stores": True,
         "barriers_have_cta_dimension": True,
         "axis_remainder_needs_constant": True,
@@ -411,7 +411,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 8, {
         "unmodelled": (),
-        "spreads_few_sums_at_times": False,
+        "slices_pass_equal_layouts": False,
         "tmem_sinks_allocs": True,
         "prefetches_on": "ampere",
         "scales_converted_first": True,

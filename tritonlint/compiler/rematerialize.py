@@ -24,7 +24,6 @@ from tritonlint.compiler.to_linear import to_linear
 
 Use = tuple[GOp, int]
 Stop = Callable[[GOp], bool]
-UNSURE_SPREADS = "unsure spreads"
 """Attribute of a graph: lines where the compiler may have kept a conversion that was taken out here."""
 
 _EXPENSIVE_MATH = frozenset(
@@ -150,7 +149,8 @@ class Rematerialization:
         by_any_name: bool = False,
     ) -> bool:
         """Collect what the root's value is made from, as far as encodings can be inferred; False if they
-        cannot. It ends where values have the wanted encoding, `by_any_name` also under another name."""
+        cannot. It ends where values have the wanted encoding (not in 3.5 to 3.7, which repeat what made them,
+        too), `by_any_name` also under another name."""
         seen: set[tuple[GOp, int, Distributed]] = set()
         queue: list[tuple[GOp, int, Distributed]] = []
 
@@ -174,7 +174,7 @@ class Rematerialization:
                 continue
             if layout.setdefault(value, wanted) != wanted:
                 return False
-            if value.encoding == wanted or (
+            if (value.encoding == wanted and not self.release.slices_pass_equal_layouts) or (
                 by_any_name and to_linear(value.encoding, value.shape) == to_linear(wanted, value.shape)
             ):
                 continue
@@ -447,20 +447,6 @@ class Rematerialization:
 
     # The rewritings
 
-    def spreads_few_sums(self, convert: GOp, slice_: Slice) -> bool:
-        """Whether reduced values that something else needs too are spread again, through a conversion, over a
-        tensor of fewer elements than threads."""
-        if convert.operands[0].type.elements >= self.graph.num_warps * self.graph.threads_per_warp:
-            return False
-        ops = dict.fromkeys(value.op for value in slice_.values if value.op is not None)
-        if not {"tt.broadcast", "ttg.convert_layout"} <= {op.name for op in ops}:
-            return False
-        feeding = [value for op in ops for value in op.operands if value not in slice_.values]
-        sums = [value for value in feeding if value.op is not None and value.op.name == "tt.reduce"]
-        return any(len(value.uses) > 1 for value in sums) or bool(
-            sums and self.used_elsewhere(convert, slice_)
-        )
-
     def rematerialize(self, convert: GOp, disable_splitting: bool) -> bool:
         encoding = convert.results[0].encoding
         if isinstance(encoding, DotOperand):
@@ -470,9 +456,6 @@ class Rematerialization:
             return False
         if not self.is_beneficial(convert, slice_, 0, disable_splitting):
             return False
-        if self.release.spreads_few_sums_at_times and self.spreads_few_sums(convert, slice_):
-            unsure: tuple[int, ...] = self.graph.attrs.get(UNSURE_SPREADS, ())
-            self.graph.attrs[UNSURE_SPREADS] = (*unsure, convert.line)
         self.rewrite_slice(slice_, convert, {})
         return True
 
