@@ -8,13 +8,15 @@ from dataclasses import dataclass
 
 from tritonlint.finding import Finding, Severity
 from tritonlint.kernel.ir import Function, Value
+from tritonlint.launch_model import known_grid
 from tritonlint.rule import Context, Rule
 from tritonlint.source.sites import Candidate, LaunchPlan
+from tritonlint.source.values import Known
 from tritonlint_rules.support import samples
-from tritonlint_rules.support.callers import argument, assigned, call_at, enclosing, plain_number, returned
+from tritonlint_rules.support.callers import assigned, call_at, enclosing, plain_number, returned
 from tritonlint_rules.support.drafts import Draft, config_values, findings, known_int
+from tritonlint_rules.support.endings import ends
 from tritonlint_rules.support.memory import operations
-from tritonlint_rules.support.names import parameter_names
 from tritonlint_rules.support.places import of_grid
 from tritonlint_rules.support.survey import Entry, all_entries, by_config, list_certainty, lower
 
@@ -26,13 +28,7 @@ def check(context: Context) -> Iterable[Finding]:
     return findings(CODE, NAME, context, _drafts(context))
 
 
-@dataclass(frozen=True, slots=True)
-class _Count:
-    """By what the grid divides a size: a number, or the name of a tile of the config (`meta["BLOCK_M"]`). `rest` is what
-    is left of a size that is divided by `//` and that the kernel is told too."""
-
-    by: int | str
-    rest: int = 0
+_Count = int | str  # by what the grid divides a size: a number, or the name of a tile of the config
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +37,17 @@ class _Mismatch:
     counted: int  # elements for one program, by the grid
     worked: int  # elements from one program to the next, in the kernel
     entry: Entry
-    rest: int = 0  # elements that a grid which rounds down leaves over
+
+
+@dataclass(frozen=True, slots=True)
+class _Short:
+    """A known grid whose tiles end before the size up to which the kernel stores."""
+
+    axis: int
+    programs: int
+    tile: int
+    size: int
+    entry: Entry
 
 
 def _drafts(context: Context) -> Iterator[Draft]:
@@ -49,26 +55,24 @@ def _drafts(context: Context) -> Iterator[Draft]:
         if not listed or listed[0].plan.launch is None:
             continue
         counted = _counted(context, listed[0].plan)
-        if not any(counted):
-            continue
         groups = by_config(listed)
-        wrong = [found for group in groups for entry in group[:1] for found in _of_entry(entry, counted)]
-        if not wrong:
-            continue
-        yield _draft(wrong, len(groups))
+        firsts = [group[0] for group in groups]
+        wrong = [found for entry in firsts for found in _of_entry(entry, counted)] if any(counted) else []
+        short = [found for entry in firsts for found in _short(context, entry)]
+        if wrong:
+            yield _draft(wrong, len(groups))
+        elif short:
+            yield _short_draft(short, len(groups))
 
 
 def _draft(wrong: list[_Mismatch], of: int) -> Draft:
-    missed = [found for found in wrong if found.counted > found.worked or found.rest]
+    missed = [found for found in wrong if found.counted > found.worked]
     first = (missed or wrong)[0]
     severity: Severity = "error" if missed else "warning"
     name = "xyz"[first.axis]
     counts = f"grid axis {name} counts {first.counted} elements a program"
     what = f"{counts}, the kernel takes {first.worked} a program"
-    if first.rest:
-        what = f"grid axis {name} counts whole tiles of {first.counted}"
-        then = f"the last {first.rest} elements are never touched"
-    elif missed:
+    if missed:
         share = 1 - first.worked / first.counted
         then = f"{round(100 * share)}% of the elements are never touched"
     else:
@@ -83,12 +87,47 @@ def _draft(wrong: list[_Mismatch], of: int) -> Draft:
         message=f"{what}{where}: {then}",
         gpu=entry.gpu,
         config=config_values(entry.of.candidate) if of > 1 else None,
-        help=f"triton.cdiv rounds up, `// {first.counted}` down"
-        if first.rest
-        else (
+        help=(
             'a grid that reads the tile from the config, `lambda meta: (triton.cdiv(n, meta["BLOCK"]),)`, '
             "always agrees"
         ),
+    )
+
+
+def _short(context: Context, entry: Entry) -> Iterator[_Short]:
+    trace, grid = entry.of.trace, known_grid(entry.of.candidate)
+    launch = entry.plan.launch
+    if trace is None or trace.errors or grid is None or launch is None:
+        return
+    call = call_at(context.source, launch.span.line, launch.span.column)
+    if call is None or not isinstance(call.func, ast.Subscript):
+        return  # `warmup` only compiles
+    for axis, tile, bound in ends(trace.function):
+        known = (
+            bound if isinstance(bound, int) else known_int(entry.of.candidate.values.get(bound, Known(None)))
+        )
+        programs = grid[axis] if axis < len(grid) else 1
+        if known is not None and 0 < programs * tile < known:
+            yield _Short(axis, programs, tile, known, entry)
+
+
+def _short_draft(short: list[_Short], of: int) -> Draft:
+    first = max(short, key=lambda found: found.size - found.programs * found.tile)
+    reached = first.programs * first.tile
+    entry = first.entry
+    configs = len({id(found.entry) for found in short})
+    where = f" in {configs} of {of} configs" if of > 1 else ""
+    return Draft(
+        place=of_grid(entry.plan),
+        severity="error",
+        certainty=lower("likely" if entry.of.candidate.assumptions else "proven", list_certainty(entry)),
+        message=(
+            f"grid axis {'xyz'[first.axis]} has {first.programs} programs of {first.tile} elements, which end at "
+            f"{reached}{where}: {first.size - reached} of {first.size} elements are never touched"
+        ),
+        gpu=entry.gpu,
+        config=config_values(entry.of.candidate) if of > 1 else None,
+        help=f"triton.cdiv({first.size}, {first.tile}) is {-(-first.size // first.tile)}",
     )
 
 
@@ -99,28 +138,25 @@ def _of_entry(entry: Entry, counted: list[_Count | None]) -> Iterator[_Mismatch]
     strides = _strides(trace.function)
     numbers = [_number(count, entry.of.candidate) if count is not None else None for count in counted]
     agreeing = {
-        count.by
+        count
         for axis, (count, number) in enumerate(zip(counted, numbers, strict=True))
-        if count is not None and number == strides.get(axis)
+        if number is not None and number == strides.get(axis)
     }
     for axis, worked in strides.items():
         count = counted[axis] if axis < len(counted) else None
         number = numbers[axis] if axis < len(numbers) else None
-        if count is None or number is None or worked <= 1:
+        if count is None or number is None or worked <= 1 or number == worked:
             continue
-        if number == worked:
-            if count.rest:
-                yield _Mismatch(axis, number, worked, entry, count.rest)
         # A tile of the config may count something else than what is worked on (values that are packed), unless it is
         # that of another axis.
-        elif isinstance(count.by, int) or count.by in agreeing:
+        if isinstance(count, int) or count in agreeing:
             yield _Mismatch(axis, number, worked, entry)
 
 
 def _number(count: _Count, candidate: Candidate) -> int | None:
-    if isinstance(count.by, int):
-        return count.by
-    return known_int(candidate.constants[count.by]) if count.by in candidate.constants else None
+    if isinstance(count, int):
+        return count
+    return known_int(candidate.constants[count]) if count in candidate.constants else None
 
 
 def _counted(context: Context, plan: LaunchPlan) -> list[_Count | None]:
@@ -142,11 +178,7 @@ def _counted(context: Context, plan: LaunchPlan) -> list[_Count | None]:
         grid = grid.body
     if not isinstance(grid, ast.Tuple):
         return []
-    told = (
-        [argument(call, parameter_names(plan), name) for name in plan.launch.arguments] if plan.launch else []
-    )
-    texts = {ast.unparse(node) for node in told if node is not None}
-    return [_divisor(context.source, function, axis, line, texts) for axis in grid.elts]
+    return [_divisor(context.source, function, axis, line) for axis in grid.elts]
 
 
 def _divisor(
@@ -154,11 +186,8 @@ def _divisor(
     function: ast.FunctionDef | ast.AsyncFunctionDef | None,
     node: ast.expr,
     line: int,
-    told: set[str],
 ) -> _Count | None:
-    """`told` are the arguments that the kernel is given, as they are written."""
     divisor: ast.expr | None = None
-    size: int | None = None
     if isinstance(node, ast.Name) and function is not None:
         node = assigned(function, node.id, line) or node
     if isinstance(node, ast.Call) and len(node.args) == 2 and not node.keywords:
@@ -167,13 +196,10 @@ def _divisor(
             divisor = node.args[1]
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
         divisor = node.right
-        size = plain_number(source, function, node.left, line) if ast.unparse(node.left) in told else None
     if isinstance(divisor, ast.Subscript) and isinstance(divisor.slice, ast.Constant):
-        return _Count(divisor.slice.value) if isinstance(divisor.slice.value, str) else None
+        return divisor.slice.value if isinstance(divisor.slice.value, str) else None
     number = plain_number(source, function, divisor, line) if divisor is not None else None
-    if number is None or number <= 0:
-        return None
-    return _Count(number, size % number if size is not None else 0)
+    return number if number is not None and number > 0 else None
 
 
 def _strides(function: Function) -> dict[int, int]:
@@ -233,7 +259,7 @@ RULE = Rule(
     severity="error",
     what=(
         "The grid divides a size by one number, and the kernel's programs are another number of elements "
-        "apart; or it rounds down, and the last elements have no program."
+        "apart; or a grid of known numbers ends before the size that the kernel is told."
     ),
     why=(
         "With a grid that counts larger tiles than the kernel takes, part of the data is never touched, "
@@ -267,7 +293,7 @@ RULE = Rule(
         samples.hit(
             _rounded_down(100_000),
             "scale[(",
-            "672",
+            "672 of",
             severity="error",
             why="rounded down",
         ),

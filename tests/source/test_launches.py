@@ -434,6 +434,23 @@ def test_missing_and_unknown_names() -> None:
     assert set(only(plan).extra) == {"BLOK", "waves_per_eu"}
 
 
+def test_what_a_generator_makes_of_unknown_values_may_give_what_is_missing() -> None:
+    (plan,) = plans("""
+    @triton.jit
+    def scale(x, x_stride, y, y_stride, n, BLOCK: tl.constexpr):
+        pass
+    def with_strides(*tensors):
+        for tensor in tensors:
+            yield tensor
+            yield from tensor.stride()
+    def outer(x, y):
+        def inner(grid, *tensors):
+            scale[grid](*with_strides(*tensors), 5, 64)
+        elsewhere(inner, x, y)
+    """)
+    assert plan.missing == ()
+
+
 def test_an_unknown_splat_may_give_what_is_missing() -> None:
     plan = launched("def f(x, y, **meta):\n    scale[(1,)](x, y, 5, **meta)\n")
     assert plan.missing == () and plan.launch is not None and plan.launch.splat_unknown

@@ -104,13 +104,16 @@ def read_arguments(interp: Interpreter, node: ast.Call, frame: Frame) -> Argumen
             value = interp.evaluate(argument.value, frame)
             items = iterate(interp, value)
             if items is None:
-                result.incomplete = True
+                result.incomplete = result.open_ended = True
+            if items is None or result.open_ended:
                 continue
             result.positional.extend(items)
             result.positional_nodes.extend([argument] * len(items))
             continue
-        result.positional.append(_argument(interp, argument, frame))
-        result.positional_nodes.append(argument)
+        value = _argument(interp, argument, frame)
+        if not result.open_ended:
+            result.positional.append(value)
+            result.positional_nodes.append(argument)
     module = frame.environment.module
     for keyword in node.keywords:
         value = _argument(interp, keyword.value, frame)
@@ -253,6 +256,7 @@ def _joined(partial: Partial, arguments: Arguments) -> Arguments:
         [*([None] * len(partial.arguments)), *arguments.positional_nodes],
         {**partial.keyword_origins, **arguments.keyword_origins},
         arguments.incomplete,
+        arguments.open_ended,
     )
 
 
@@ -358,7 +362,8 @@ def _run(interp: Interpreter, function: Function, arguments: Arguments) -> Any:
         frame.env.update(bind(interp, function, arguments))
         if isinstance(function.node, ast.Lambda):
             return interp.evaluate(function.node.body, frame)
-        if _is_generator(function.node):
+        generator = _is_generator(function.node)
+        if generator:
             frame.yields = List()
         try:
             status = interp.execute(function.node.body, frame)
@@ -367,9 +372,11 @@ def _run(interp: Interpreter, function: Function, arguments: Arguments) -> Any:
             if not frame.returns:
                 raise
             status = "raise"
-        if frame.yields is not None:
-            return frame.yields
-        return _returned(frame, status, interp, path)
+        if generator and frame.yields is None:
+            return interp.symbol(
+                ("yielded", id(function.node), interp.depth), f"what {function.name} yields is not known"
+            )
+        return frame.yields if generator else _returned(frame, status, interp, path)
     except RecursionError:
         raise OutOfBudget from None
     finally:
@@ -439,7 +446,12 @@ def bind(interp: Interpreter, function: Function, arguments: Arguments) -> dict[
     for parameter, value in zip(positional, given, strict=False):
         values[parameter.arg] = value
     if spec.vararg is not None:
-        values[spec.vararg.arg] = tuple(given[len(positional) :])
+        rest_of = tuple(given[len(positional) :])
+        values[spec.vararg.arg] = (
+            rest_of
+            if not arguments.open_ended
+            else interp.symbol(("args", id(function.node)), "further arguments come from the caller")
+        )
     elif len(given) > len(positional):
         raise Raised("TypeError", f"too many arguments for {function.name}")
     names = {parameter.arg for parameter in (*positional, *spec.kwonlyargs)}

@@ -504,7 +504,7 @@ def yield_from(interp: Interpreter, node: ast.YieldFrom, frame: Frame) -> Any:
     items = access.iterate(interp, interp.evaluate(node.value, frame))
     if frame.yields is not None:
         if items is None:
-            frame.yields.append(interp.symbol(("node", id(node)), "what is yielded is not known"))
+            frame.yields = None  # so many that nobody knows
         else:
             frame.yields.extend(items)
     return None

@@ -37,6 +37,9 @@ class Arguments:
     positional_nodes: list[ast.expr | None] = field(default_factory=list)
     keyword_origins: dict[str, Origin] = field(default_factory=dict)
     incomplete: bool = False  # a splat that is not known: more arguments may be there
+    open_ended: bool = (
+        False  # the same by position: nothing is known of what stands behind the last of `positional`
+    )
 
 
 class Interpreter:

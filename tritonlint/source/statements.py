@@ -480,6 +480,10 @@ def _some_times(
         return fork(interp, frame, [guard(runs, True)], run, [guard(runs, False)], lambda: "next")
     finally:
         frame.loops.pop()
+        if frame.yields is not None and any(
+            isinstance(child, (ast.Yield, ast.YieldFrom)) for statement in body for child in walk(statement)
+        ):
+            frame.yields = None
 
 
 def _stepped(interp: Interpreter, node: ast.AST, name: str, current: Any) -> Any:
