@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from tritonlint.finding import Finding, Severity
 from tritonlint.kernel.ir import Function, Value
-from tritonlint.launch_model import known_grid
 from tritonlint.rule import Context, Rule
 from tritonlint.source.sites import Candidate, LaunchPlan
 from tritonlint.source.values import Known
@@ -16,6 +15,7 @@ from tritonlint_rules.support import samples
 from tritonlint_rules.support.callers import assigned, call_at, enclosing, plain_number, returned
 from tritonlint_rules.support.drafts import Draft, config_values, findings, known_int
 from tritonlint_rules.support.endings import ends
+from tritonlint_rules.support.grids import known_grid
 from tritonlint_rules.support.memory import operations
 from tritonlint_rules.support.places import of_grid
 from tritonlint_rules.support.survey import Entry, all_entries, by_config, list_certainty, lower

@@ -194,6 +194,13 @@ def test_a_default_is_one_of_the_ways_to_call() -> None:
     assert only(plan).assumptions == ("f() is called with the defaults of its parameters",)
 
 
+@pytest.mark.parametrize("default", ["(64, 128)", "[64, 128]"])
+def test_several_numbers_as_a_default(default: str) -> None:
+    plan = launched(f"def f(x, y, blocks={default}):\n    scale[(1,)](x, y, 5, BLOCK=blocks[1])\n")
+    assert known(only(plan).constants["BLOCK"]) == 128
+    assert only(plan).assumptions == ("f() is called with the defaults of its parameters",)
+
+
 def test_correlated_choices_make_one_candidate_each() -> None:
     plan = launched("""
     def f(x, y, big):

@@ -16,6 +16,7 @@ from tritonlint.source.objects import (
     Class,
     Function,
     Instance,
+    List,
     OutOfBudget,
     Raised,
     Tensor,
@@ -448,10 +449,9 @@ def unknown_arguments(interp: Interpreter, function: Function) -> dict[str, Any]
             continue
         unknown = _unknown(interp, function, argument, default)
         values[argument.arg] = unknown
-        if isinstance(default, ast.Constant) and isinstance(default.value, (int, str, float)):
-            values[argument.arg] = choose(
-                [(guard(given, True), default.value), (guard(given, False), unknown)]
-            )
+        plain = _plain_default(default)
+        if plain is not None:
+            values[argument.arg] = choose([(guard(given, True), plain), (guard(given, False), unknown)])
     if spec.vararg is not None:
         values[spec.vararg.arg] = interp.symbol(
             ("param", id(spec.vararg)), f"*{spec.vararg.arg} comes from the caller"
@@ -461,6 +461,18 @@ def unknown_arguments(interp: Interpreter, function: Function) -> dict[str, Any]
             ("param", id(spec.kwarg)), f"**{spec.kwarg.arg} comes from the caller"
         )
     return values
+
+
+def _plain_default(default: ast.expr | None) -> Any:
+    """A number, a text, or several of them, as the default of a parameter; None for anything else."""
+    if isinstance(default, (ast.Tuple, ast.List)):
+        parts = [_plain_default(part) for part in default.elts]
+        if not parts or any(part is None for part in parts):
+            return None
+        return tuple(parts) if isinstance(default, ast.Tuple) else List(parts)
+    if isinstance(default, ast.Constant) and isinstance(default.value, (int, str, float)):
+        return default.value
+    return None
 
 
 def _unknown(interp: Interpreter, function: Function, argument: ast.arg, default: ast.expr | None) -> Any:

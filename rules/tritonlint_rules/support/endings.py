@@ -24,7 +24,7 @@ def ends(function: Function) -> Iterator[tuple[int, int, int | str]]:
                 place = _place(made.get(_seen(compared.operands[0], made)), made)
                 size = _size(compared.operands[1], made, arguments)
                 if place is not None and size is not None:
-                    found[(*place, size)] = None
+                    found[place[0], place[1], size] = None
     yield from found
 
 
