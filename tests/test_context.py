@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,3 +118,23 @@ def test_a_rule_that_fails_is_named_and_the_others_go_on(monkeypatch: pytest.Mon
     assert problem.internal
     assert "internal error in TL101, kernel gemm: ValueError: on purpose" in problem.message
     assert "TL901" in {finding.code for finding in result.findings}
+
+
+def test_a_linted_file_goes_without_a_collection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work with its contexts, and the model with its traces; nothing else may hold them."""
+    made: list[weakref.ReferenceType[FileWork]] = []
+
+    class Noted(FileWork):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            made.append(weakref.ref(self))
+
+    monkeypatch.setattr("tritonlint.context.FileWork", Noted)
+    gc.collect()
+    gc.disable()
+    try:
+        result = lint_source("k.py", GEMM, Settings(gpus=("a100",)))
+        assert result.stats.kernels and made
+        assert made[0]() is None
+    finally:
+        gc.enable()

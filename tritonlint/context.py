@@ -161,6 +161,17 @@ class FileWork:
         readers = [found.reader for _, found, _ in self._readings if found.reader is not None]
         return frozenset().union(*(reader.names_for(there) for reader in readers))
 
+    def release(self) -> None:
+        """Lets go of what refers to itself in circles, so that most of it goes without a collection. Nothing that was
+        made on the way is of use to anybody after it."""
+        for _, found, _ in self._readings:
+            if found.reader is not None:
+                found.reader.release()
+        self._readings.clear()
+        self._plans.clear()
+        self._contexts = ()
+        self.model.release()
+
     @property
     def differs(self) -> bool:
         """Whether names looked up after the reading mean something else on one of the GPUs that shared it: then all

@@ -79,6 +79,12 @@ class Model:
         self._store = store or TraceStore()
         self.facts: AttachedFacts | None = None
 
+    def release(self) -> None:
+        """Lets go of what it holds; see `FileWork.release`."""
+        self._launches.clear()
+        self._kept.clear()
+        self._arguments.clear()
+
     # --- one launch
 
     def trace(self, launch: Launch, target: Target) -> Trace:

@@ -215,9 +215,12 @@ def _lint(
     work = FileWork(path, data, settings, targets, store, least=least)
     result = _found(work, rules, known, cancelled)
     if work.differs:
+        work.release()
         work = FileWork(work.path, work.module, settings, targets, store, apart=True, least=least)
         result = _found(work, rules, known, cancelled)
-    if observe is not None and result is not None:
+    if observe is None:
+        work.release()
+    elif result is not None:
         observe(work)
     return result or FileResult(path, source=work.text)
 

@@ -111,6 +111,11 @@ class Environment:
         self._failed: dict[int, str] = {}  # statements that bind nothing, and why
         self.asked: dict[int, set[tuple[str, str]]] = {}  # the names that a statement looked up
 
+    def release(self) -> None:
+        """Lets go of what it holds; see `FileWork.release`."""
+        self._values.clear()
+        self._later.clear()
+
     def lookup(self, name: str) -> Any:
         """The value of a module-level name at the present time; MISSING where nothing binds it."""
         now = self.now

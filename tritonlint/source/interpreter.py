@@ -77,6 +77,15 @@ class Interpreter:
         self.keep: list[Any] = []
         self.made: list[Any] = []  # kernels that the linted file defined, in order
 
+    def release(self) -> None:
+        """Lets go of what it holds; see `FileWork.release`."""
+        for environment in self.environments.values():
+            environment.release()
+        self.environments.clear()
+        self.memo.clear()
+        self.made.clear()
+        self.keep.clear()
+
     # -- values
 
     def symbol(

@@ -134,6 +134,14 @@ class Reader:
         if isinstance(platform, SharedPlatform):
             platform.asked_by(self._asks)
 
+    def release(self) -> None:
+        """Lets go of what it holds; see `FileWork.release`."""
+        self.interp.release()
+        self.plans.clear()
+        self.unlaunched.clear()
+        self.runs.clear()
+        self.changed.clear()
+
     def _asks(self) -> int | None:
         """The number of the function that is being run; None for what is evaluated once, for all that ask for it."""
         return self._running if self.interp.launches is not None else None
