@@ -761,3 +761,31 @@ def spread_sums(x_ptr, o_ptr, n, N: tl.constexpr, K: tl.constexpr, MAX: tl.const
     if MAX:
         tl.store(o_ptr + K * n + r, s)
     tl.store(o_ptr + r[:, None] * n + d[None, :], x * s[:, None])
+
+
+@triton.jit
+def shifted_and_back(x_ptr, o_ptr, n, B: tl.constexpr):
+    """Columns one to the left, in place and one to the right: in place they are aligned, since 1 - 1 is folded."""
+    r, c = tl.arange(0, B), tl.program_id(0) * B + tl.arange(0, B)
+    total = tl.zeros((B, B), dtype=tl.float32)
+    for k in tl.static_range(3):
+        total += tl.load(x_ptr + r[:, None] * n + (c + k - 1)[None, :])
+    total = total - tl.sum(total, axis=1)[:, None]
+    tl.store(o_ptr + r[:, None] * n + c[None, :], total)
+
+
+@triton.jit
+def small_and_large_products(q_ptr, k_ptr, v_ptr, o_ptr, n, B: tl.constexpr, D: tl.constexpr, V: tl.constexpr):
+    """An accumulator in tensor memory is read between the making of a left operand and its use: no write, so that
+    the operand is put into shared memory at once."""
+    i, d, e = tl.arange(0, B), tl.arange(0, D), tl.arange(0, V)
+    h = tl.zeros((D, V), dtype=tl.float32)
+    for t in range(0, n, B):
+        q = tl.load(q_ptr + (t + i)[:, None] * D + d[None, :])
+        k = tl.load(k_ptr + (t + i)[None, :] * D + d[:, None])
+        v = tl.load(v_ptr + (t + i)[:, None] * V + e[None, :])
+        s = tl.dot(q, k)
+        y = tl.dot(s.to(q.dtype), v)
+        y += tl.dot(q, h.to(q.dtype)) * 0.5
+        h = 0.5 * h + tl.dot(k, (v * 2.0).to(k.dtype))
+        tl.store(o_ptr + (t + i)[:, None] * V + e[None, :], y)

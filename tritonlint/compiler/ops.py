@@ -203,7 +203,7 @@ def writes_memory(op: GOp) -> bool:
         op.name in TERMINATORS
         or is_pure(op)
         or only_reads(op)
-        or op.name in ("ttg.local_alloc", "ttng.tmem_alloc", "cf.early_return")
+        or op.name in ("ttg.local_alloc", "ttng.tmem_alloc", "ttng.tmem_load", "cf.early_return")
     )
 
 

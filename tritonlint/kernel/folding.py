@@ -55,6 +55,12 @@ def _inner(value: Val, name: str) -> tuple[Val, ...] | None:
 # --- integers ---------------------------------------------------------------------------------------------------
 
 
+def _undone(x: Val, y: Val, name: str) -> Val | None:
+    """What `x` was before the constant `y` was taken from it, or added to it, by the operation of this name."""
+    inner = _inner(x, name)
+    return inner[0] if inner is not None and inner[1].const == y.const else None
+
+
 def _addi(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
     x, y = o
     if y.const is not None:
@@ -63,7 +69,7 @@ def _addi(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
         if y.const == 0:
             return x
         if t.shape is not None:  # what follows are patterns of MLIR that only take scalars
-            return None
+            return _undone(x, y, "arith.subi")
         inner = _inner(x, "arith.addi")
         if inner is not None and inner[1].const is not None:
             return b.op("arith.addi", (inner[0], b.constant(inner[1].const + y.const, t)), t)
@@ -97,7 +103,7 @@ def _subi(b: Builder, o: tuple[Val, ...], t: Type, _: Attrs) -> Val | None:
         if y.const == 0:
             return x
         if t.shape is not None:
-            return None
+            return _undone(x, y, "arith.addi")
         inner = _inner(x, "arith.addi")
         if inner is not None and inner[1].const is not None:
             return b.op("arith.addi", (inner[0], b.constant(inner[1].const - y.const, t)), t)
