@@ -36,7 +36,7 @@ TERMS: dict[str, tuple[list[str], list[str]]] = {
 # Where the search starts, and what the weights are drawn to that the kernels say little of.
 START = {
     "kept": 0.6, "going": 0.4, "coming": 0.4, "ends": 0.2, "between": 0.1, "in_flight": 0.2, "loaded": 0.2,
-    "addresses": 0.3, "accesses": 0.3, "masks": 0.05, "new_masks": 0.05, "functions": 0.1, "scanned": 0.5, "reduced": 0.2,
+    "addresses": 0.3, "accesses": 0.3, "functions": 0.1, "scanned": 0.5, "reduced": 0.2,
     "converted": 0.2, "accumulator": 0.4, "fragments": 0.5, "operands": 0.4, "consumed": 0.2, "copies": 0.4,
     "scalars": 0.3, "stored": 0.2, "compared": 0.3, "looped": 5,
 }  # fmt: skip
@@ -46,8 +46,7 @@ START_SUMS = {
 DRAWN = 0.3  # how much
 # Usual counts, by which a weight is drawn as much for each word.
 USUAL = {
-    "masks": 50, "new_masks": 50, "fragments": 10, "copies": 10, "scalars": 10,
-    "looped": 1, "one": 0.6,
+    "fragments": 10, "copies": 10, "scalars": 10, "looped": 1, "one": 0.6
 }  # fmt: skip
 
 

@@ -70,7 +70,7 @@ SQUEEZES = [(share, words) for share in (0.0, 0.04, 0.08, 0.12, 0.16) for words 
 NEED = [field.name for field in dataclasses.fields(Need)]
 COLUMNS = ["group", "kernel", "arch", "release", "warps", *NEED, "regs", "spill", "ctas_per_sm", "shared"]
 # In older rows: what is surely held is taken to be what is held.
-DEFAULTS = {"whole": "0", "points": ""}
+DEFAULTS = {"whole": "0", "stored": "0", "points": ""}
 
 
 def collect(paths: list[str], root: pathlib.Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from tritonlint.compiler.encodings import Blocked
 from tritonlint.compiler.graph import GBlock, GOp, GValue
 from tritonlint.compiler.register_addresses import apart_of
+from tritonlint.compiler.register_lives import words_of
 from tritonlint.kernel.ir import Type
 
 ROWS = Blocked((1, 4), (4, 8), (1, 1), (1, 0))  # 4 x 32 elements at a time
@@ -48,3 +49,12 @@ def test_read_offsets_have_an_address_for_each_access() -> None:
     where = GValue(Type("*fp16", (64, 64)), ROWS)
     GOp("tt.load", [GValue(Type("*i64", (64, 64)), ROWS)], [where])
     assert apart_of(where, {}) == 64 * 64 // 32 // 4
+
+
+def test_copies_are_no_addresses_of_their_own() -> None:
+    # A column in a layout in which a thread has 8 neighbours along the row: 64 rows, 16 at a time.
+    layout = Blocked((1, 8), (4, 8), (4, 1), (1, 0))
+    column = GValue(Type("*fp16", (64, 1)), layout)
+    GOp("tt.load", [GValue(Type("*i64", (64, 1)), layout)], [column])
+    assert apart_of(column, {}) == 4
+    assert words_of(GValue(Type("fp32", (64, 1)), layout)) == 4

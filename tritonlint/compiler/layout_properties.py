@@ -137,6 +137,18 @@ def elements_per_thread_by_dim(encoding: Distributed, shape: Shape) -> tuple[int
     return tuple(counts)
 
 
+@lru_cache(maxsize=65536)
+def distinct_by_dim(encoding: Distributed, shape: Shape) -> tuple[int, ...]:
+    """Elements of one thread along each dimension, without copies."""
+    layout = to_linear(encoding, shape)
+    counts = [1] * layout.rank
+    dims = _dim_of_bit(layout.shape)
+    for basis in layout.register:
+        if basis:
+            counts[dims[(basis & -basis).bit_length() - 1]] *= 2
+    return tuple(counts)
+
+
 def has_broadcast(encoding: Distributed, shape: Shape) -> bool:
     """Whether two threads or registers hold the same element."""
     return any(free_masks(to_linear(encoding, shape)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 
 from tritonlint.compiler.graph import GOp, GValue
-from tritonlint.compiler.layout_properties import elements_per_thread_by_dim
+from tritonlint.compiler.layout_properties import distinct_by_dim
 from tritonlint.compiler.ops import LOOPS
 from tritonlint.compiler.register_lives import access_of
 
@@ -27,7 +27,7 @@ Steps = tuple[int, ...]
 
 def apart_of(pointers: GValue, memo: dict[GValue, Steps]) -> int:
     """Addresses of one thread, of a tensor of pointers or indices, that are no constant from another one."""
-    counts = elements_per_thread_by_dim(pointers.encoding, pointers.shape)
+    counts = distinct_by_dim(pointers.encoding, pointers.shape)
     own = prod(count for count, along in zip(counts, _steps(pointers, memo), strict=True) if along == _ANY)
     return min(own, max(1, prod(counts) // access_of(pointers)))
 

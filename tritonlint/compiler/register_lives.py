@@ -7,12 +7,18 @@ of one thread.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Literal
 
 from tritonlint.compiler.bank_conflicts import shared_access
 from tritonlint.compiler.encodings import AmdMfma, AmdWmma, DotOperand, NvidiaMma
 from tritonlint.compiler.graph import GOp, Graph, GValue
-from tritonlint.compiler.layout_properties import contig_per_thread_of, elements_per_thread, order_of
+from tritonlint.compiler.layout_properties import (
+    contig_per_thread_of,
+    distinct_by_dim,
+    elements_per_thread,
+    order_of,
+)
 from tritonlint.compiler.liveness import Numbering
 from tritonlint.compiler.ops import DOTS
 from tritonlint.kernel.ir import bits_of
@@ -115,8 +121,8 @@ def lives_of(graph: Graph) -> Lives:
             found = family_of(op)
             if found != "none" and family != "tcgen05":
                 family = found
-            accumulator = max(accumulator, words_of(op.result))
-            operands = max(operands, operands_of(op))
+            accumulator = max(accumulator, words_with_copies(op.result))
+            operands = max(operands, sum(map(words_with_copies, op.operands[:2])))
     indices = _index_values(numbering.ops)
     return Lives(numbering, starts, ends, streamed, indices, family, accumulator, operands, copies)
 
@@ -185,10 +191,25 @@ def copies_of(op: GOp) -> int:
 
 def words_of(value: GValue) -> int:
     """32-bit words that one thread holds of a tensor."""
-    if not value.is_tensor or value.encoding is None:
-        return 0
-    elements = elements_per_thread(value.encoding, value.shape)
+    return _words(value, distinct_of(value)) if _is_held(value) else 0
+
+
+def words_with_copies(value: GValue) -> int:
+    """The same with copies. The sums of Need count them, as the table of AMD's kernels does."""
+    return _words(value, elements_per_thread(value.encoding, value.shape)) if _is_held(value) else 0
+
+
+def _is_held(value: GValue) -> bool:
+    return value.is_tensor and value.encoding is not None
+
+
+def _words(value: GValue, elements: int) -> int:
     return -(-elements * bits_of(value.type.element) // _WORD_BITS)
+
+
+def distinct_of(value: GValue) -> int:
+    """Elements that one thread holds of a tensor: copies, as of (128, 1) in a layout for (128, 64), are one register."""
+    return prod(distinct_by_dim(value.encoding, value.shape))
 
 
 def access_of(value: GValue) -> int:

@@ -16,6 +16,7 @@ from tritonlint.compiler.register_lives import (
     is_free,
     lives_of,
     words_of,
+    words_with_copies,
 )
 from tritonlint.compiler.register_points import Point, points_of
 
@@ -60,7 +61,7 @@ def need_of(graph: Graph) -> Need:
     for root, start in lives.starts.items():
         words = 0
         if root.is_tensor and root.encoding is not None and not is_free(root):
-            words = words_of(root)
+            words = words_with_copies(root)
         if not words:
             continue
         # The last user writes its result over the operand.
@@ -150,7 +151,7 @@ def _before_computing(value: GValue, words: int) -> int:
         data = [operand for operand in op.operands if operand.is_tensor and not _is_uniform(operand)]
         if len(data) != 1:
             break
-        words = min(words, words_of(data[0]) or words)
+        words = min(words, words_with_copies(data[0]) or words)
         op = data[0].op
     return words
 
@@ -198,7 +199,7 @@ def _batch(ops: list[GOp], live: list[int]) -> int:
         if op.name == "tt.load":
             if not run:
                 before = live[position - 1] if position else 0
-            run += words_of(op.result)
+            run += words_with_copies(op.result)
         elif op.name in BARRIERS or op.blocks or op.name == "scf.yield":
             most = max(most, before + run)
             run = before = 0

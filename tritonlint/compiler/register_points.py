@@ -14,13 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from tritonlint.compiler.graph import GOp, GValue
-from tritonlint.compiler.layout_properties import elements_per_thread
 from tritonlint.compiler.ops import DOTS, LOOPS
 from tritonlint.compiler.register_addresses import ACCESSES, Steps, apart_of
 from tritonlint.compiler.register_lives import (
     BARRIERS,
     Lives,
     access_of,
+    distinct_of,
     fragments_of,
     is_free,
     operands_of,
@@ -50,8 +50,6 @@ class Point:
     loaded: int = 0  # here, from global or shared memory
     addresses: int = 0  # words of pointers and indices that are kept or go, but for those a constant apart
     accesses: int = 0  # addresses of loads and stores here that no constant tells from another one
-    masks: int = 0  # predicates that are kept or go: one of a mask for each access, or for each element that it chooses
-    new_masks: int = 0  # the same of those made here
     functions: int = 0  # the most that one function (exp, a division) makes
     scanned: int = 0  # operands of a scan
     converted: int = 0  # operands that go in a change of layout
@@ -120,7 +118,7 @@ def _count_values(
     """What the values keep, by where they come to be and where they are used last."""
     size = len(places.of)
     # The changes from place to place of what is there before and after it.
-    kept, addresses, masks, scalars = ([0] * (places.count + 1) for _ in range(4))
+    kept, addresses, scalars = ([0] * (places.count + 1) for _ in range(3))
     changes = [0] * (size + 1)  # of data from operation to operation, but for what a place keeps
     carried = {op.operands[2] for op in lives.ops if op.name in DOTS and len(op.operands) > 2}
 
@@ -135,16 +133,7 @@ def _count_values(
         if not value.is_tensor:
             wide = value.type.element.startswith("*") or value.type.element in ("i64", "u64", "fp64")
             keep(scalars, first, last, 2 if wide else 1)
-        elif value.encoding is None or (value.op is not None and value.op.name == "arith.constant"):
-            continue
-        elif value.type.element == "i1":
-            words = _predicates(value)
-            keep(masks, first, last, words)
-            if value.op is not None:
-                counts["new_masks"][first] += words
-            if first != last:
-                counts["masks"][last] += words
-        elif is_free(value) or value in lives.streamed:
+        elif value.encoding is None or is_free(value) or value in lives.streamed:
             continue
         elif value.type.element.startswith("*") or value in lives.indices:
             if first != last:
@@ -168,7 +157,7 @@ def _count_values(
             changes[places.first[first + 1]] -= words
             changes[places.first[last]] += words
             changes[end] -= words
-    for name, changed in (("kept", kept), ("addresses", addresses), ("masks", masks), ("scalars", scalars)):
+    for name, changed in (("kept", kept), ("addresses", addresses), ("scalars", scalars)):
         here = 0
         for place in range(places.count):
             here += changed[place]
@@ -195,16 +184,6 @@ def _is_handed_on(value: GValue, user: GOp, crossing: bool) -> bool:
     return value.op is not None and value.op.name == "ttg.convert_layout" and not crossing
 
 
-def _predicates(mask: GValue) -> int:
-    """How many predicates of a mask are told apart: one for each access it guards, or each element it chooses."""
-    elements = elements_per_thread(mask.encoding, mask.shape)
-    most = 1
-    for user in mask.uses:
-        guards = user.name in ("tt.load", "tt.store", "ttg.async_copy_global_to_local")
-        most = max(most, elements // access_of(user.operands[0]) if guards else elements)
-    return most
-
-
 def _count_operations(
     lives: Lives, places: _Places, counts: dict[str, list[int]], steps: dict[GValue, Steps]
 ) -> None:
@@ -223,7 +202,7 @@ def _count_operations(
             counts["accesses"][place] += apart_of(op.operands[0], steps)
         if op.name == "ttg.async_copy_global_to_local":
             pointers = op.operands[0]
-            wide = elements_per_thread(pointers.encoding, pointers.shape) // access_of(pointers)
+            wide = distinct_of(pointers) // access_of(pointers)
             counts["copies"][place] += max(1, wide) + lives.copies[op]
         elif op.name == "tt.store":
             if op.operands[1].is_tensor:
@@ -236,7 +215,7 @@ def _count_operations(
         elif op.name in _FUNCTIONS:
             most("functions", place, words_of(op.results[0]))
         elif op.name == "arith.cmpi" and any(user.name == "arith.select" for user in op.results[0].uses):
-            most("compared", place, elements_per_thread(op.results[0].encoding, op.results[0].shape))
+            most("compared", place, distinct_of(op.results[0]))
     for place, first in enumerate(places.first):
         between = places.between.get(first)
         going, ends = counts["going"][place], counts["ends"][place]
