@@ -1,6 +1,6 @@
 """Time launches on the GPU in hand and write what the driver says of each: the data behind the time model.
 
-    python benchmarks/measure_gpu.py OUT.csv [--set first|second] [--per-problem 40] [--seconds 400] [--workers 14]
+    python benchmarks/measure_gpu.py OUT.csv [--set first|second|third] [--per-problem 40] [--seconds 400] [--workers 14]
 
 Needs PyTorch, Triton and a GPU. Columns: kernel, dtype, problem sizes (p_...), constants (m_...), warps, stages,
 grid (programs), shared (bytes), regs (a thread), spills (4-byte words), ctas_per_sm (the driver's occupancy
@@ -55,11 +55,27 @@ SECOND_ATTENTION = [
     (8, 8192, 64, "fp16", True),
     (16, 4096, 256, "bf16", False),
 ]
+SECOND_SHARES = (("bf16", 0.5), ("fp16", 0.7), ("fp8", 0.7), ("fp32", 0.5))
+THIRD_GEMM_SHAPES = [
+    (3072, 3072, 3072),
+    (8192, 8192, 8192),
+    (2048, 8192, 1024),
+    (256, 4096, 14336),
+    (4096, 1024, 4096),
+]
+THIRD_ATTENTION = [
+    (40, 4096, 128, "bf16", False),
+    (32, 2048, 128, "fp16", True),
+    (64, 2048, 64, "bf16", False),
+    (48, 4096, 64, "fp16", True),
+    (16, 8192, 128, "bf16", False),
+]
+THIRD_SHARES = (("bf16", 0.8), ("fp16", 0.8), ("fp8", 0.6), ("fp32", 0.4))
 
 
 def jobs(per_problem: int, which: str) -> list[dict[str, Any]]:
     """The launches to time, drawn at random but the same every time."""
-    return first_jobs(per_problem) if which == "first" else second_jobs(per_problem)
+    return {"first": first_jobs, "second": second_jobs, "third": third_jobs}[which](per_problem)
 
 
 def products(most_elements: int = 65536) -> list[dict[str, Any]]:
@@ -72,6 +88,45 @@ def products(most_elements: int = 65536) -> list[dict[str, Any]]:
     ]
 
 
+def _attention_and_products(
+    draw: random.Random,
+    attention: list[tuple[int, int, int, str, bool]],
+    shapes: list[tuple[int, int, int]],
+    shares: tuple[tuple[str, float], ...],
+    per_problem: int,
+) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+
+    def some(problem: dict[str, Any], configs: list[dict[str, Any]], number: int) -> None:
+        draw.shuffle(configs)
+        found.extend({**problem, **config} for config in configs[:number])
+
+    for heads, length, width, dtype, causal in attention:
+        configs = [
+            dict(BM=m, BN=n, D=width, CAUSAL=causal, warps=w, stages=s)
+            for m, n, w, s in itertools.product((32, 64, 128, 256), (16, 32, 64, 128), (4, 8), (1, 2, 3, 4))
+            if (not causal or m >= n) and m * width <= 8192 * w
+        ]
+        some(dict(kernel="attention", dtype=dtype, H=heads, S=length), configs, per_problem)
+    for (m, n, k), (dtype, share) in itertools.product(shapes, shares):
+        configs = [
+            dict(
+                t, GROUP=draw.choice((1, 4, 8)), B_BY_COLUMN=draw.random() < (0.7 if dtype == "fp8" else 0.3)
+            )
+            for t in products()
+        ]
+        some(dict(kernel="gemm", dtype=dtype, M=m, N=n, K=k), configs, int(per_problem * share))
+    return found
+
+
+def third_jobs(per_problem: int) -> list[dict[str, Any]]:
+    """Products and attention of shapes that nothing was fitted to."""
+    draw = random.Random(21)
+    found = _attention_and_products(draw, THIRD_ATTENTION, THIRD_GEMM_SHAPES, THIRD_SHARES, per_problem)
+    random.Random(5).shuffle(found)
+    return found
+
+
 def second_jobs(per_problem: int) -> list[dict[str, Any]]:
     """Other shapes, and kernels that the first set has not: split K, persistent, rows of several, rotary, transposed."""
     draw = random.Random(21)
@@ -81,23 +136,9 @@ def second_jobs(per_problem: int) -> list[dict[str, Any]]:
         draw.shuffle(configs)
         found.extend({**problem, **config} for config in configs[:number])
 
-    for heads, length, width, dtype, causal in SECOND_ATTENTION:
-        configs = [
-            dict(BM=m, BN=n, D=width, CAUSAL=causal, warps=w, stages=s)
-            for m, n, w, s in itertools.product((32, 64, 128, 256), (16, 32, 64, 128), (4, 8), (1, 2, 3, 4))
-            if (not causal or m >= n) and m * width <= 8192 * w
-        ]
-        some(dict(kernel="attention", dtype=dtype, H=heads, S=length), configs, per_problem)
-    for (m, n, k), (dtype, share) in itertools.product(
-        SECOND_GEMM_SHAPES, (("bf16", 0.5), ("fp16", 0.7), ("fp8", 0.7), ("fp32", 0.5))
-    ):
-        configs = [
-            dict(
-                t, GROUP=draw.choice((1, 4, 8)), B_BY_COLUMN=draw.random() < (0.7 if dtype == "fp8" else 0.3)
-            )
-            for t in products()
-        ]
-        some(dict(kernel="gemm", dtype=dtype, M=m, N=n, K=k), configs, int(per_problem * share))
+    found.extend(
+        _attention_and_products(draw, SECOND_ATTENTION, SECOND_GEMM_SHAPES, SECOND_SHARES, per_problem)
+    )
     for (m, n, k), dtype in (
         ((4096, 4096, 4096), "fp16"),
         ((8192, 4096, 2048), "bf16"),
@@ -387,7 +428,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("out")
-    parser.add_argument("--set", choices=("first", "second"), default="first")
+    parser.add_argument("--set", choices=("first", "second", "third"), default="first")
     parser.add_argument("--per-problem", type=int, default=40)
     parser.add_argument("--seconds", type=float, default=400)
     parser.add_argument("--workers", type=int, default=14)

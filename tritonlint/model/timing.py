@@ -23,6 +23,7 @@ from tritonlint.gpu.profile import GpuProfile
 from tritonlint.model.time import dot_rate
 
 _SHARED_BYTES_PER_CLOCK = 128
+_LINE_BYTES = 128
 _ISSUES_PER_CLOCK = 4  # one a sub-partition
 _SPECIAL_PER_CLOCK = 16
 _LANES = 32
@@ -44,7 +45,7 @@ class Constants:
     issue: float  # instructions for one that is counted
     line: float  # cycles of the first-level cache for each line that a warp touches
     l2_bytes_per_clock: float  # of one multiprocessor
-    burst_bytes_per_clock: float  # from the L2 for one program that waits for a tile
+    burst_bytes_per_clock: float  # from the L2 for one program that waits for a tile, in whole lines
     dram: float  # share of the memory bandwidth
     barrier_cycles: float
     product_cycles: float  # from the start of a product to its first result
@@ -142,7 +143,11 @@ def busy(launch: Launch, gpu: GpuProfile, c: Constants, *, most: bool = False) -
         operands /= _SHARED_BYTES_PER_CLOCK * c.operands
         through = (section.shared_passes + section.copy_passes) / c.shared + operands
         functions = section.special * warps * _LANES / _SPECIAL_PER_CLOCK
-        fetched = (section.copied_bytes + section.loaded_bytes + section.stored_bytes) / c.l2_bytes_per_clock
+        # A row shorter than a line is a request like a whole one.
+        lines = section.global_passes * warps * _LINE_BYTES
+        moved = section.copied_bytes + section.loaded_bytes + section.stored_bytes
+        stretched = max(1.0, lines / moved) if moved else 1.0
+        fetched = moved / c.l2_bytes_per_clock
         in_order = any(product.kind == "wgmma" for product in section.products)
         # What the program does step by step, and what goes on beside it.
         steps = count * max(c.dependent, warps / _ISSUES_PER_CLOCK)
@@ -151,7 +156,7 @@ def busy(launch: Launch, gpu: GpuProfile, c: Constants, *, most: bool = False) -
         beside = max(deferred, operands)
         if section.copies or section.tma:
             ahead = turns.buffers - 1
-            fetching = latency + section.copied_bytes / c.burst_bytes_per_clock
+            fetching = latency + section.copied_bytes * stretched / c.burst_bytes_per_clock
             if ahead > 0:
                 # wgmma, its waits and copies keep the order of the program: the copies for a later turn are started
                 # when this one has done its steps. With one turn ahead nothing but a deferred product hides them.
@@ -163,7 +168,8 @@ def busy(launch: Launch, gpu: GpuProfile, c: Constants, *, most: bool = False) -
         if in_order and awaited:
             steps += deferred  # who waits for a product waits for those before it
         if section.load_waits:
-            steps += section.load_waits * latency + section.loaded_bytes / c.burst_bytes_per_clock
+            steps += section.load_waits * latency
+            steps += section.loaded_bytes * stretched / c.burst_bytes_per_clock
         alone = max(steps, beside)
         tensor += times * dots
         shared += times * through
