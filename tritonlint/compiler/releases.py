@@ -111,7 +111,7 @@ class Release:
     operand_hoisting: Literal["stepwise", "nvidia", "all"] = (
         "stepwise"  # conversions to dot operands move to loads
     )
-    operand_slices_end_at_equal_layouts: bool = False  # where a layout is the wanted one by another name
+    slices_end_at_equal_layouts: bool = False  # where a layout is the wanted one by another name
     leaves_out_trivial_converts: bool = False  # hoisting inserts no conversion between equal layouts
     mma_v2_balanced_warps: bool = False  # warps of mma.sync balance the repetitions along M and N
     wgmma_left_in_registers: bool = False  # operand A that is not loaded goes to wgmma from registers at once
@@ -453,7 +453,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "views_to_shared_linear": True,
         "join_checks_packing": True,
         "leaves_out_trivial_converts": True,
-        "operand_slices_end_at_equal_layouts": True,
+        "slices_end_at_equal_layouts": True,
         "shuffle_from_own_warp": True,
         "tma_stores_in_while": True,
         "tmem_forwards_before_hoisting": True,

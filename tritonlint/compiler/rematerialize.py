@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tritonlint.compiler.encodings import Distributed, DotOperand
+from tritonlint.compiler.encodings import Slice as SliceOf
 from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.inference import (
     can_use_result_encoding,
@@ -146,11 +147,11 @@ class Rematerialization:
         encoding: Distributed,
         slice_: Slice,
         stop: Stop | None = None,
-        by_any_name: bool = False,
+        slices_too: bool = False,
     ) -> bool:
         """Collect what the root's value is made from, as far as encodings can be inferred; False if they
         cannot. It ends where values have the wanted encoding (not in 3.5 to 3.7, which repeat what made them,
-        too), `by_any_name` also under another name."""
+        too), from 3.9 on also under another name; the encoding of a slice of a tile only with `slices_too`."""
         seen: set[tuple[GOp, int, Distributed]] = set()
         queue: list[tuple[GOp, int, Distributed]] = []
 
@@ -175,7 +176,9 @@ class Rematerialization:
             if layout.setdefault(value, wanted) != wanted:
                 return False
             if (value.encoding == wanted and not self.release.slices_pass_equal_layouts) or (
-                by_any_name and to_linear(value.encoding, value.shape) == to_linear(wanted, value.shape)
+                self.release.slices_end_at_equal_layouts
+                and (slices_too or not isinstance(wanted, SliceOf))
+                and to_linear(value.encoding, value.shape) == to_linear(wanted, value.shape)
             ):
                 continue
             if mode == "left_out" and self.existing_conversion(user, value, wanted, slice_):
