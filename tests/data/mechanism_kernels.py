@@ -3,6 +3,8 @@
 The truth in mechanism_rows.jsonl is that of the real release.
 """
 
+import math
+
 import triton
 import triton.language as tl
 
@@ -805,3 +807,13 @@ def normalised_after(x_ptr, o_ptr, n, N: tl.constexpr):
     e = tl.arange(0, 2)
     p = o_ptr + r[:, None] * N + e[None, :]
     tl.store(p, tl.load(p) / total[:, None])
+
+
+@triton.jit
+def scaled_by_root(x_ptr, o_ptr, n, N: tl.constexpr, D: tl.constexpr):
+    """Python's own functions of constants: a shape and a factor."""
+    W: tl.constexpr = 2 ** math.ceil(math.log2(N))
+    i, d = tl.arange(0, W), tl.arange(0, D)
+    x = tl.load(x_ptr + i[:, None] * n + d[None, :], mask=i[:, None] < N, other=0.0)
+    s = tl.dot(x, tl.trans(x)) * (1.0 / math.sqrt(D))
+    tl.store(o_ptr + i[:, None] * W + i[None, :], s / tl.sum(s, axis=1)[:, None])

@@ -376,3 +376,25 @@ def test_a_block_is_cast_to_the_element_of_another_blocks_type() -> None:
     )
     assert found.complete
     assert only(found, "arith.truncf").results[0].type == Type("bf16", (32,))
+
+
+@pytest.mark.parametrize(
+    ("release", "argument", "complete"), [((3, 9), "B", True), ((3, 1), "B", False), ((3, 9), "n", False)]
+)
+def test_functions_of_math_are_called_on_constants(
+    release: tuple[int, int], argument: str, complete: bool
+) -> None:
+    """Not before 3.2, where such a call is refused, and not on a value of the run time."""
+    found = traced(
+        f"""
+        import math
+        @triton.jit
+        def kernel(o, n, B: tl.constexpr):
+            scale = 1.0 / math.sqrt({argument})
+            tl.store(o + tl.arange(0, 2 ** math.ceil(math.log2({argument}))), scale)
+        """,
+        {"o": "*fp32", "n": "i32"},
+        {"B": 50},
+        release=release,
+    )
+    assert found.complete is complete

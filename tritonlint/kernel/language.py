@@ -411,6 +411,8 @@ def resolve(dotted: str, release: tuple[int, int] = (3, 9)) -> Any:
         return Module("triton")
     if name in ("libdevice", "tldevice"):
         return Module("triton.language.extra.libdevice")
+    if head == "math" and name in _PLAIN_MATH and release >= (3, 2):
+        return Builtin(dotted, _plain_math(dotted, getattr(math, name)))
     if head in ("math", "numpy", "np"):
         value = getattr(math, name, None)
         return value if isinstance(value, float) else Module(head) if not head else None
@@ -419,6 +421,25 @@ def resolve(dotted: str, release: tuple[int, int] = (3, 9)) -> Any:
     if head == "torch":
         return _TORCH.get(name)
     return None
+
+
+_PLAIN_MATH = frozenset(
+    ("ceil", "cos", "exp", "fabs", "floor", "gcd", "isqrt", "lcm", "log", "log10", "log2", "pow", "sin", "sqrt", "tanh",
+     "trunc")
+)  # fmt: skip
+
+
+def _plain_math(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of Python's `math`, which the front end (3.2 on) calls on the values of constants, and only those."""
+
+    def call(m: Machine, *args: Any) -> Any:
+        numbers = [known(one, f"an argument of {name}") for one in args]
+        try:
+            return function(*numbers)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise Untraceable(f"{name}: {error}") from None
+
+    return call
 
 
 def _limits(m: Machine, dtype: Any) -> Record:
