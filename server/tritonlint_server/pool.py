@@ -143,17 +143,17 @@ class Worker:
         if self._running is not None:
             threading.Thread(target=self._read, args=(self._running,), name="answers", daemon=True).start()
 
-    def _read(self, running: _Running, warm_up: tuple[Request, ...] = ()) -> None:
+    def _read(self, running: _Running, warm_up: tuple[Request, ...] | None = None) -> None:
         """In a thread of its own: what the process says, until it ends. A successor is given `warm_up` to read first;
         nobody waits for those answers."""
         process = running.process
         assert process.stdout is not None
         try:
-            for request in warm_up:
-                running.writer.write(("run", 0, request))
-            for _ in warm_up:
-                read_frame(cast(BinaryIO, process.stdout))
-            if warm_up:
+            if warm_up is not None:
+                for request in warm_up:
+                    running.writer.write(("run", 0, request))
+                for _ in warm_up:
+                    read_frame(cast(BinaryIO, process.stdout))
                 self._call(self._ready, running)
             while True:
                 kind, number, answer = read_frame(cast(BinaryIO, process.stdout))

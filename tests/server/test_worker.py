@@ -51,6 +51,22 @@ def test_a_successor_takes_over_between_two_requests(tmp_path: Path) -> None:
     assert not troubles
 
 
+def test_a_successor_with_nothing_to_read_takes_over(tmp_path: Path) -> None:
+    async def session() -> None:
+        worker = Worker()
+        worker.attach(asyncio.get_running_loop(), lambda trouble: None)
+        try:
+            first, running = worker.pid, worker._running
+            assert running is not None
+            worker._succeed(running)
+            await _until(lambda: worker.pid != first)
+            assert (await worker.submit(_request(tmp_path / "a.py")).future).findings
+        finally:
+            worker.stop()
+
+    asyncio.run(session())
+
+
 def test_a_successor_that_breaks_is_let_go(tmp_path: Path) -> None:
     troubles: list[str] = []
 
