@@ -7,13 +7,13 @@ import contextlib
 import io
 import os
 import tokenize
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.disk import MAX_BYTES, read_regular
-from tritonlint.finding import Finding
+from tritonlint.finding import Finding, Related
 from tritonlint_server.analysis_record import Analysis, Listed, Listing, Request
 from tritonlint_server.quiet_edits import carried_over
 from tritonlint_server.sites import moved_survey
@@ -108,7 +108,7 @@ class Analyser:
         shown = survey(one for one in linted.observed if not isinstance(one, str))
         return replace(
             known,
-            findings=tuple(_light(finding) for finding in new),
+            findings=tuple(_light(finding) for finding in at_home(new, request.path)),
             survey=moved_survey(shown, linted.lines),
             failure="; ".join(trouble),
         )
@@ -208,6 +208,23 @@ def _observed(context: PlanContext) -> Any:
 def _light(finding: Finding) -> Finding:
     """Without what only rules and reports need."""
     return replace(finding, estimate=None, config=None)
+
+
+def at_home(findings: Iterable[Finding], path: str) -> Iterator[Finding]:
+    """Findings that stand in another file (the list of an imported kernel) at what they are related to in this one,
+    without their fixes; those that have no such place are left to the other file."""
+    for finding in findings:
+        if finding.path == path:
+            yield finding
+            continue
+        here = next((one for one in finding.related if one.path == path), None)
+        if here is not None:
+            there = Related(finding.path, finding.span, finding.message, finding.cell)
+            others = tuple(one for one in finding.related if one is not here)
+            message = f"{os.path.basename(finding.path)}:{finding.span.line}: {finding.message}"
+            yield replace(
+                finding, path=path, span=here.span, cell=here.cell, message=message, fixes=(), related=(there, *others)
+            )  # fmt: skip
 
 
 def _settings_fields(overrides: Mapping[str, Any]) -> dict[str, Any]:

@@ -81,3 +81,11 @@ def test_what_does_not_parse_as_a_whole_is_kept_as_it_is() -> None:
     broken = module_of(SHARED + "\n)\n")
     assert broken.problems
     assert spared(broken) is broken
+
+
+@pytest.mark.parametrize("sign", ["@(\n    triton.jit\n)", "@\\\ntriton.jit"])
+def test_a_decorator_away_from_its_sign(sign: str) -> None:
+    text = f"import triton\n\n{sign}\ndef k(x):\n    y = 1\n    z = 2\n    return y + z\n"
+    whole = module_of(text)
+    assert not whole.problems
+    assert dumped(spared(module_of(text))) == dumped(whole)

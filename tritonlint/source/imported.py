@@ -38,8 +38,15 @@ class _Statements(Sequence[ast.stmt]):
         ends = [0, *(last for _, last in self._places)]
         starts = [*(first for first, _ in self._places[1:]), len(self._lines) + 1]
         for number, (first, last) in enumerate(self._places):
-            if last - first >= _SHORT and ends[number] < first and last < starts[number]:
+            if last - first < _SHORT or not self._stands_alone(module.statements[number], first):
+                continue
+            if ends[number] < first and last < starts[number]:
                 self._made[number] = None
+
+    def _stands_alone(self, statement: ast.stmt, first: int) -> bool:
+        """Whether its text begins in that line: the tree has no place for the sign of a decorator."""
+        decorated = bool(getattr(statement, "decorator_list", None))
+        return not decorated or self._lines[first - 1].lstrip().startswith("@")
 
     def __len__(self) -> int:
         return len(self._made)
