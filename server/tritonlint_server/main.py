@@ -58,6 +58,8 @@ async def _serve(worker: Worker, stdin: object, stdout: object) -> int:
 
     def trouble(text: str) -> None:
         session.tell(text, lsp.MessageType.Error)
+        if worker.pid is not None:  # what it was asked for has no answer yet
+            session.files_changed()
 
     worker.attach(loop, trouble)
     reader = Reader(
@@ -69,7 +71,6 @@ async def _serve(worker: Worker, stdin: object, stdout: object) -> int:
         try:
             await asyncio.wait_for(session.stopped.wait(), POLL_SECONDS)
         except asyncio.TimeoutError:
-            worker.check()
             if session.process_id is not None and not alive(session.process_id):
                 session.end(1)
     return session.exit_code or 0

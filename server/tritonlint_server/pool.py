@@ -21,6 +21,7 @@ from tritonlint_server.frames import FrameWriter, read_frame
 RESTARTS = 1
 RECENT = 12  # files that a successor reads before it takes over
 SECONDS_AT_MOST = 120.0  # a request that takes longer hangs
+SECONDS_BETWEEN_CHECKS = 1.0
 
 
 class WorkerGone(Exception):
@@ -44,6 +45,11 @@ class _Running:
 
     process: subprocess.Popen[bytes]
     writer: FrameWriter
+    since: float
+
+    @property
+    def hangs(self) -> bool:
+        return time.monotonic() - self.since > SECONDS_AT_MOST
 
     def end(self) -> None:
         self.process.kill()
@@ -84,6 +90,7 @@ class Worker:
         self._loop = loop
         self._on_trouble = on_trouble
         self._listen()
+        self._watch()
 
     def submit(self, request: Request | Listing) -> Ticket:
         """Sends a request. To be called in the loop."""
@@ -109,11 +116,17 @@ class Worker:
         if not ticket.future.done():
             ticket.future.cancel()
 
-    def check(self) -> None:
-        """Ends a worker that hangs; to be called now and then."""
+    def _watch(self) -> None:
+        """Ends, now and then, a process that hangs."""
+        if self._stopping:
+            return
         first = next(iter(self._waiting.values()), None)
         if first is not None and self._running and time.monotonic() - first.since > SECONDS_AT_MOST:
             self._running.process.kill()  # `_broken` follows
+        if self._successor is not None and not self._successor_ready and self._successor.hangs:
+            self._successor.process.kill()
+        assert self._loop is not None
+        self._loop.call_later(SECONDS_BETWEEN_CHECKS, self._watch)
 
     def restart(self) -> None:
         """A new process, asked for by the user: what broke the old ones is forgotten."""
@@ -250,7 +263,7 @@ def _started() -> _Running | None:
     except OSError:
         return None
     assert process.stdin is not None
-    return _Running(process, FrameWriter(cast(BinaryIO, process.stdin)))
+    return _Running(process, FrameWriter(cast(BinaryIO, process.stdin)), time.monotonic())
 
 
 def _stderr() -> int | None:

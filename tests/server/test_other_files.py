@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tritonlint_server.analysis import at_home
+
 from tests.server.client import Client
 from tritonlint.finding import Finding, Related
 from tritonlint.span import Span
-from tritonlint_server.analysis import at_home
 
 KERNEL = """\
 import triton
@@ -46,7 +47,9 @@ def test_a_list_in_another_file_is_not_marked_here(tmp_path: Path) -> None:
 
 def test_what_is_related_to_this_file_stands_there() -> None:
     here, there = Span(3, 1, 3, 9), Span(7, 2, 7, 4)
-    own = Finding(code="TL101", name="n", severity="error", certainty="proven", path="/a.py", span=here, message="m")
+    own = Finding(
+        code="TL101", name="n", severity="error", certainty="proven", path="/a.py", span=here, message="m"
+    )
     other = Finding(
         code="TL102", name="n", severity="error", certainty="proven", path="/b/kern.py", span=there, message="m",
         related=(Related("/a.py", here, "launched here"),),

@@ -165,6 +165,18 @@ def test_the_worker_is_restarted_once(client: Client) -> None:
     assert client.codes(URI) == ["TL204"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_worker_that_breaks_does_not_make_a_file_clean(client: Client) -> None:
+    """The same text, asked for again after the worker was started again, has its findings."""
+    client.initialize()
+    client.open(URI, WARPS)
+    assert client.codes(URI) == ["TL204"]
+    (worker,) = children(client.process.pid)
+    os.kill(worker, signal.SIGKILL)
+    assert "started again" in client.notification("window/showMessage")["message"]
+    assert client.codes(URI) == ["TL204"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="process groups of POSIX")
 def test_the_end_of_input_ends_everything(client: Client) -> None:
     """Without `exit`: the server and its worker are gone when standard input is."""

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tritonlint_server import pool
 from tritonlint_server import worker as worker_module
 from tritonlint_server.analysis_record import Request
 from tritonlint_server.pool import Worker
@@ -88,6 +92,29 @@ def test_a_successor_that_breaks_is_let_go(tmp_path: Path) -> None:
 
     asyncio.run(session())
     assert not troubles
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_successor_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def session() -> None:
+        worker = Worker()
+        worker.attach(asyncio.get_running_loop(), lambda trouble: None)
+        try:
+            await worker.submit(_request(tmp_path / "a.py")).future
+            first, running = worker.pid, worker._running
+            assert running is not None
+            worker._succeed(running)
+            assert worker._successor is not None
+            os.kill(worker._successor.process.pid, signal.SIGSTOP)
+            monkeypatch.setattr(pool, "SECONDS_AT_MOST", 0.0)
+            await _until(lambda: worker._successor is None)
+            monkeypatch.undo()
+            assert worker.pid == first
+            assert (await worker.submit(_request(tmp_path / "a.py")).future).findings
+        finally:
+            worker.stop()
+
+    asyncio.run(session())
 
 
 @pytest.mark.parametrize(
