@@ -20,7 +20,7 @@ from tritonlint.context import FileWork
 from tritonlint.disk import read_regular
 from tritonlint.estimate_record import Estimate, TimePart, WavesPart
 from tritonlint.gpu.profile import GpuProfile
-from tritonlint.jobs import Job, JobError, job_of
+from tritonlint.jobs import FIELDS, Job, JobError, job_of
 from tritonlint.kernel.ir import Trace
 from tritonlint.launch_model import Launch, known_grid, known_options
 from tritonlint.settings import Resolver, SettingsError, near
@@ -57,11 +57,11 @@ class Estimator:
         cells = work.module.file.cells
         if estimate is None:
             raise JobError(in_cells("; ".join(why) or "the kernel cannot be traced", cells))
-        return (
-            replace(estimate, steps=tuple(in_cells(step, cells) for step in estimate.steps))
-            if cells
-            else estimate
+        steps = tuple(in_cells(step, cells) for step in estimate.steps) if cells else estimate.steps
+        notes = tuple(
+            f"{name}: no field of a job{near(name, FIELDS)}; passed over" for name in job.unknown_fields
         )
+        return replace(estimate, steps=(*steps, *notes)) if cells or notes else estimate
 
     def compile(self, job: Job) -> tuple[Launch, Trace, Compiled]:
         """A job's launch, its trace, and what the compiler makes of it. Raises JobError."""
@@ -82,6 +82,8 @@ class Estimator:
 
     def _choose(self, job: Job) -> Targets:
         """The GPU and the release of a job. Raises JobError."""
+        if "\0" in job.file:
+            raise JobError(f"{job.file!r}: cannot be read: no path has a null character")
         key = (job.file, job.gpu, job.triton)
         if key not in self._targets:
             settings = self._resolver.for_path(Path(job.file))
@@ -123,7 +125,8 @@ class Estimator:
         first = matched or (plan.candidates[0] if plan.candidates else None)
         parameters = {parameter.name: parameter for parameter in plan.kernel.parameters}
         given = job.constants
-        unknown = [name for name in (*given, *job.types, *job.values) if name not in parameters]
+        named = (*given, *job.types, *job.values, *sorted(job.divisible_by_16 or ()))
+        unknown = [name for name in named if name not in parameters]
         if unknown:
             raise JobError(f"{plan.kernel.name} has no parameter {unknown[0]}{near(unknown[0], parameters)}")
         constants: dict[str, Any] = dict(given)
@@ -214,10 +217,10 @@ def _options(job: Job, first: Candidate | None, gpu: GpuProfile, targets: Target
 
 
 def _check_kinds(job: Job, trace: Trace) -> None:
-    """Raises JobError where the kernel needs a number and the job gives text, a dtype or None. Kinds are not
+    """Raises JobError where the kernel needs a number and the job gives text, a dtype, a list or None. Kinds are not
     declared: what stops the trace at a line that names the constant tells."""
     for name, value in job.constants.items():
-        if not (value is None or isinstance(value, str | DType)):
+        if not (value is None or isinstance(value, str | DType | tuple)):
             continue
         shown = value.name if isinstance(value, DType) else repr(value)
         given = re.escape(repr(value))
@@ -234,11 +237,15 @@ def estimate_line(estimator: Estimator, line: str) -> dict[str, Any]:
     if not line.strip():
         return {"error": "an empty line is no job"}
     try:
-        return estimator.estimate(job_of(json.loads(line))).to_json()
-    except (JobError, SettingsError) as error:
-        return {"error": str(error)}
+        data = json.loads(line)
     except ValueError as error:
         return {"error": f"not JSON: {error}"}
+    except RecursionError:
+        return {"error": "the job is nested too deeply"}
+    try:
+        return estimator.estimate(job_of(data)).to_json()
+    except (JobError, SettingsError) as error:
+        return {"error": str(error)}
     except RecursionError:
         return {"error": "the job is nested too deeply"}
     except Exception as error:

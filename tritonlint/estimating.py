@@ -30,6 +30,7 @@ def build(
 ) -> Estimate:
     """The estimate of one launch. `grid` is None where it is not known; `work` where nothing is known of what
     a program computes and moves."""
+    from tritonlint.model.clusters import refused_clusters
     from tritonlint.model.occupancy import next_cta, occupancy, plain_occupancy
     from tritonlint.model.waves import waves as count_waves
 
@@ -52,6 +53,9 @@ def build(
         near = next_cta(taken, (compiled.registers_low, compiled.registers_high))
         steps += [f"near: {near}"] if near else []
     why_not = textbook_refusals(compiled, gpu) if model == "textbook" else refusals(compiled, gpu)
+    clusters = refused_clusters(gpu, options.num_ctas, triton)
+    sure = clusters is None or clusters[1] == "proven" or bool(why_not)
+    why_not += [f"num_ctas={options.num_ctas}: {clusters[0]}"] if clusters is not None else []
     steps += [f"does not fit: {reason}" for reason in why_not]
     programs = _programs(grid)
     filled = None
@@ -106,7 +110,7 @@ def build(
         bytes_dram=dram,
         time_ms=time,
         bound=bound,
-        certainty=_certainty(compiled, bool(why_not), assumptions),
+        certainty=_certainty(compiled, bool(why_not), bool(assumptions) or not sure),
         assumptions=tuple(assumptions),
         steps=tuple(steps),
         gpu=gpu.name,
@@ -180,12 +184,12 @@ def _programs(grid: tuple[int, ...] | None) -> int | None:
     return total
 
 
-def _certainty(compiled: Compiled, refused: bool, assumptions: Sequence[str]) -> Certainty:
-    """That of `fits`: a refusal is always sure, given the assumptions; that nothing stops it, only if all
+def _certainty(compiled: Compiled, refused: bool, assumed: bool) -> Certainty:
+    """That of `fits`: a refusal is sure, given what is assumed; that nothing stops it, only if all
     is known."""
     if not compiled.shared_exact and not refused:
         return "possible"
-    return "likely" if assumptions else "proven"
+    return "likely" if assumed else "proven"
 
 
 def _compiler_steps(

@@ -21,7 +21,7 @@ MOST_PROGRAMS = 2**31 - 1  # of a launch; more, and nothing runs
 _TYPE = re.compile(r"\**(k?)([a-z0-9]+)|tensordesc<.+>|constexpr")
 FIELDS = (
     "file", "kernel", "types", "constants", "divisible_by_16", "num_warps", "num_stages", "num_ctas",
-    "maxnreg", "grid", "gpu", "triton",
+    "maxnreg", "grid", "gpu", "triton", "values", "model",
 )  # fmt: skip
 
 
@@ -50,10 +50,11 @@ class Job:
     # The stride of an innermost dimension is 1 where nothing tells it. A job that names its constants names
     # those strides, too.
     unit_strides: bool = True
+    unknown_fields: tuple[str, ...] = ()  # of the JSON; passed over, and named in the steps
 
 
 def job_of(data: Any) -> Job:
-    """A job from decoded JSON. Raises JobError. Fields that are not known are passed over."""
+    """A job from decoded JSON. Raises JobError. Fields that are not known are kept by name only."""
     if not isinstance(data, dict):
         raise JobError("a job is a JSON object")
     missing = [name for name in ("file", "kernel", "gpu") if not isinstance(data.get(name), str)]
@@ -79,7 +80,7 @@ def job_of(data: Any) -> Job:
         kernel=data["kernel"],
         gpu=data["gpu"],
         types={name: text.strip() for name, text in types.items()},
-        constants={name: constant(value) for name, value in constants.items()},
+        constants={name: _constant(name, value) for name, value in constants.items()},
         values={name: value for name, value in _table(data, "values").items() if isinstance(value, int)},
         divisible_by_16=None if divisible is None else frozenset(divisible),
         num_warps=_integer(data, "num_warps"),
@@ -90,6 +91,7 @@ def job_of(data: Any) -> Job:
         triton=triton,
         model=model,
         unit_strides=not constants,
+        unknown_fields=tuple(name for name in data if name not in FIELDS),
     )
 
 
@@ -100,6 +102,20 @@ def constant(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(constant(entry) for entry in value)
     return value
+
+
+def _constant(name: str, value: Any) -> Any:
+    """The same for a constant of that name. Raises JobError for an object, in a list too."""
+    parts = [value]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, dict):
+            raise JobError(
+                f"constants: {name}: a number, text, true, false, null or a list of these is needed, not an object"
+            )
+        if isinstance(part, list):
+            parts += part
+    return constant(value)
 
 
 def check_type(name: str, text: Any) -> str:

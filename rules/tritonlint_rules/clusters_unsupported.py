@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from tritonlint.finding import Certainty, Finding, Fix
+from tritonlint.finding import Finding, Fix
+from tritonlint.model.clusters import refused_clusters
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings, possible_ints
 from tritonlint_rules.support.nearest import edit_value
 from tritonlint_rules.support.places import of_value
 from tritonlint_rules.support.survey import all_entries, by_config, in_all, list_certainty, lower
-
-if TYPE_CHECKING:
-    from tritonlint.gpu.profile import GpuProfile
 
 CODE, NAME = "TL205", "clusters-unsupported"
 
@@ -29,7 +26,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
             entry = group[0]
             known = [one for each in group if (one := possible_ints(each.of.candidate.num_ctas))]
             for ctas in dict.fromkeys(number for numbers in known for number in numbers):
-                verdict = _verdict(entry.gpu, ctas, context.triton)
+                verdict = refused_clusters(entry.gpu, ctas, context.triton)
                 if verdict is None:
                     continue
                 reason, level = verdict
@@ -50,31 +47,6 @@ def _drafts(context: Context) -> Iterator[Draft]:
                     lacks=entry.gpu.vendor == "amd" or entry.gpu.capability < 90,
                 )
                 break
-
-
-def _verdict(gpu: GpuProfile, ctas: int, triton: tuple[int, int]) -> tuple[str, Certainty] | None:
-    """What happens, by release: refused with words, an abort of the process, or an error of the driver."""
-    if ctas <= 1 or triton < (2, 2):
-        return None
-    if gpu.vendor == "amd":
-        if gpu.arch.startswith("gfx125") and triton >= (3, 6):
-            return None
-        if triton >= (3, 5):
-            return "clusters are not supported there, the launch raises", "proven"
-        return None
-    if gpu.capability < 90:
-        if triton >= (3, 5):
-            return f"clusters need sm_90 or newer, {gpu.arch} has none; the launch raises", "proven"
-        if triton >= (3, 3):
-            return f"clusters need sm_90 or newer; for {gpu.arch} the compiler aborts the process", "proven"
-        return f"clusters need sm_90 or newer, {gpu.arch} has none", "likely"
-    if ctas & (ctas - 1):
-        if triton < (3, 0):
-            return None
-        return "not a power of two, the compiler fails", "proven"
-    if ctas > 16:
-        return "a cluster has at most 16 CTAs (8 where it is to be portable)", "proven"
-    return None
 
 
 _PAIR = samples.tuned_scale([samples.block(512, "num_warps=4"), samples.block(1024, "num_ctas=2")])

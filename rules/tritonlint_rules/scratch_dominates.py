@@ -37,6 +37,8 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 continue
             if estimate.shared_bytes < scratch.shared_bytes:
                 continue
+            if not estimate.fits and estimate.shared_bytes <= entry.gpu.shared_bytes_per_cta:
+                continue  # something else than memory is refused
             without = _ctas(entry, buffers)
             now = min(estimate.ctas_per_sm, _ctas(entry, estimate.shared_bytes))
             if estimate.fits and (estimate.limiter != "shared memory" or without <= now):

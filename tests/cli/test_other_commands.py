@@ -169,6 +169,58 @@ def k(x, y, n, BLOCK: tl.constexpr, ACT: tl.constexpr, DT: tl.constexpr, BIAS: t
     assert answer["error"].startswith(error) if error else answer["shared_exact"], answer
 
 
+@pytest.mark.parametrize(
+    ("changed", "error"),
+    [
+        ({"constants": {"BLOCK": {"a": 1}}}, "constants: BLOCK: a number, text, "),
+        ({"constants": {"BLOCK": [1, [{}]]}}, "constants: BLOCK: a number, text, "),
+        ({"constants": {"BLOCK": [1, 2]}}, "BLOCK: (1, 2) is of the wrong kind for line "),
+        ({"divisible_by_16": ["n", "m"]}, "add has no parameter m"),
+        ({"file": "add\0.py"}, "'add\\x00.py': cannot be read: "),
+    ],
+)
+def test_a_batch_refuses_what_means_nothing(folder: Path, changed: dict[str, object], error: str) -> None:
+    job = {"file": "add.py", "kernel": "add", "gpu": "h100", "constants": {"BLOCK": 1024}, **changed}
+    answer = tritonlint("estimate", "--batch", "-", cwd=folder, stdin=json.dumps(job)).json
+    assert answer.get("error", "").startswith(error), answer
+
+
+def test_a_batch_names_the_fields_that_it_does_not_know(folder: Path) -> None:
+    job = {"file": "add.py", "kernel": "add", "gpu": "h100", "constants": {"BLOCK": 1024}}
+    more = {**job, "num_warp": 8, "id": 3, "model": "compiler", "values": {"n": 4096}}
+    answer = tritonlint("estimate", "--batch", "-", cwd=folder, stdin=json.dumps(more)).json
+    first, second = answer["steps"][-2:]
+    assert first.startswith("num_warp: no field of a job; did you mean num_warps") and second.startswith(
+        "id: no "
+    )
+    assert answer["threads"] == 128
+
+
+@pytest.mark.parametrize(
+    ("gpu", "triton", "ctas", "said"),
+    [
+        ("a100", "3.9", 2, "num_ctas=2: clusters need sm_90 or newer"),
+        ("a100", "3.3", 2, "num_ctas=2: clusters need sm_90 or newer"),
+        ("a100", "3.2", 2, "num_ctas=2: clusters need sm_90 or newer"),
+        ("mi300x", "3.9", 2, "num_ctas=2: clusters are not supported"),
+        ("h100", "3.9", 32, "num_ctas=32: a cluster has at most 16"),
+        ("mi300x", "3.4", 2, ""),
+        ("a100", "2.1", 2, ""),
+        ("a100", "3.9", 1, ""),
+        ("h100", "3.9", 2, ""),
+    ],
+)
+def test_a_cluster_that_is_refused_does_not_fit(
+    folder: Path, gpu: str, triton: str, ctas: int, said: str
+) -> None:
+    """As the releases compile it; the launch of TL205."""
+    job = {"file": "add.py", "kernel": "add", "constants": {"BLOCK": 1024}}
+    line = json.dumps({**job, "gpu": gpu, "triton": triton, "num_ctas": ctas})
+    answer = tritonlint("estimate", "--batch", "-", cwd=folder, stdin=line).json
+    assert answer["fits"] is not bool(said)
+    assert [one[: len(said)] for one in answer["why_not"]] == ([said] if said else [])
+
+
 def test_configs_lists_what_lists_and_launches_resolve_to(folder: Path) -> None:
     done = tritonlint("configs", "gemm.py", "--output-format", "json", cwd=folder)
     (site,) = done.json["sites"]

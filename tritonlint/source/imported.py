@@ -16,7 +16,7 @@ from tritonlint.source.environment import bindings_of
 from tritonlint.source.module import Module
 from tritonlint.source.regions import parse_statements
 
-_SHORT = 3  # lines; the tree of a shorter statement is not worth making twice
+_SHORT = 3  # line breaks; the tree of a statement with fewer is not worth making twice
 
 
 def spared(module: Module) -> Module:
