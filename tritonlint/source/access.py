@@ -412,10 +412,14 @@ def _row(interp: Interpreter, target: ast.Tuple | ast.List, value: Any) -> list[
         end = len(items) - after
         return [*items[:star], List(items[star:end]), *items[end:]]
     if star is not None:
+        source = symbolic.key_of(value)
         return [
-            interp.symbol(("unpack", id(part)), "it comes from an unpacked value")
-            if not isinstance(part, ast.Starred)
-            else interp.symbol(("unpack", id(part)), "the rest of an unpacked value is not known")
+            interp.symbol(
+                symbolic.grow("unpack", id(part), source),
+                "the rest of an unpacked value is not known"
+                if isinstance(part, ast.Starred)
+                else "it comes from an unpacked value",
+            )
             for part in target.elts
         ]
     return [methods.unknown_item(interp, value, place) for place in range(count)]

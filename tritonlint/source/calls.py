@@ -106,12 +106,15 @@ def read_arguments(interp: Interpreter, node: ast.Call, frame: Frame) -> Argumen
             if items is None:
                 result.incomplete = result.open_ended = True
             if items is None or result.open_ended:
+                result.unplaced.append(value)
                 continue
             result.positional.extend(items)
             result.positional_nodes.extend([argument] * len(items))
             continue
         value = _argument(interp, argument, frame)
-        if not result.open_ended:
+        if result.open_ended:
+            result.unplaced.append(value)
+        else:
             result.positional.append(value)
             result.positional_nodes.append(argument)
     module = frame.environment.module
@@ -142,12 +145,15 @@ def _splat(result: Arguments, value: Any, origin: Origin) -> None:
         worlds = [(guards, one) for guards, one in value.alternatives if isinstance(one, Dict)]
         if len(worlds) != len(value.alternatives):
             result.incomplete = True
+            result.unplaced.append(value)
     else:
         result.incomplete = True
+        result.unplaced.append(value)
         return
     for key in {key: None for _, one in worlds for key in one}:
         if not isinstance(key, str):
             result.incomplete = True
+            result.unplaced.append(value)
             continue
         found = choose([(guards, one.get(key, MISSING)) for guards, one in worlds])
         result.keywords[key] = found
@@ -204,12 +210,13 @@ def call(interp: Interpreter, function: Any, arguments: Arguments, frame: Frame 
 
 
 def call_key(function: Any, arguments: Arguments) -> symbolic.Key:
-    """What a call returns; `function` is the key of what is called."""
+    """What a call returns, or what else hangs on all of its arguments; `function` is the key of what is called."""
     return symbolic.grow(
         "call",
         function,
         *(symbolic.key_of(value) for value in arguments.positional),
         *((name, symbolic.key_of(value)) for name, value in arguments.keywords.items()),
+        *(("unplaced", symbolic.key_of(value)) for value in arguments.unplaced),
     )
 
 
@@ -257,6 +264,7 @@ def _joined(partial: Partial, arguments: Arguments) -> Arguments:
         {**partial.keyword_origins, **arguments.keyword_origins},
         arguments.incomplete,
         arguments.open_ended,
+        arguments.unplaced,
     )
 
 
@@ -373,9 +381,8 @@ def _run(interp: Interpreter, function: Function, arguments: Arguments) -> Any:
                 raise
             status = "raise"
         if generator and frame.yields is None:
-            return interp.symbol(
-                ("yielded", id(function.node), interp.depth), f"what {function.name} yields is not known"
-            )
+            own = ("yielded", id(function.node), id(function.closure), id(function.bound), interp.depth)
+            return interp.symbol(call_key(own, arguments), f"what {function.name} yields is not known")
         return frame.yields if generator else _returned(frame, status, interp, path)
     except RecursionError:
         raise OutOfBudget from None
@@ -450,7 +457,9 @@ def bind(interp: Interpreter, function: Function, arguments: Arguments) -> dict[
         values[spec.vararg.arg] = (
             rest_of
             if not arguments.open_ended
-            else interp.symbol(("args", id(function.node)), "further arguments come from the caller")
+            else interp.symbol(
+                call_key(("args", id(function.node)), arguments), "further arguments come from the caller"
+            )
         )
     elif len(given) > len(positional):
         raise Raised("TypeError", f"too many arguments for {function.name}")
@@ -469,7 +478,9 @@ def bind(interp: Interpreter, function: Function, arguments: Arguments) -> dict[
         values[spec.kwarg.arg] = (
             rest
             if not arguments.incomplete
-            else interp.symbol(("kwargs", id(function.node)), "further keywords come from the caller")
+            else interp.symbol(
+                call_key(("kwargs", id(function.node)), arguments), "further keywords come from the caller"
+            )
         )
     defaults = [*([None] * (len(positional) - len(spec.defaults))), *spec.defaults]
     for parameter, default in zip(
@@ -494,7 +505,8 @@ def _default(
 ) -> Any:
     if arguments.incomplete and current is MISSING:
         return interp.symbol(
-            ("splat", id(parameter)), f"{parameter.arg} comes from a splat that is not known"
+            call_key(("splat", id(parameter)), arguments),
+            f"{parameter.arg} comes from a splat that is not known",
         )
     if default is None:
         if isinstance(current, Choice):

@@ -40,6 +40,9 @@ class Arguments:
     open_ended: bool = (
         False  # the same by position: nothing is known of what stands behind the last of `positional`
     )
+    unplaced: list[Any] = field(
+        default_factory=list
+    )  # splats that are not known, and what follows one by position
 
 
 class Interpreter:
