@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tritonlint.finding import Certainty
-from tritonlint.gpu.profile import GpuProfile
+
+if TYPE_CHECKING:
+    from tritonlint.gpu.profile import GpuProfile
 
 
 def refused_clusters(gpu: GpuProfile, ctas: int, triton: tuple[int, int]) -> tuple[str, Certainty] | None:
