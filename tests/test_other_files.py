@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tritonlint.lint_many import lint_paths
+from tritonlint.finding import Finding
+from tritonlint.lint import FileResult
+from tritonlint.lint_many import Report, lint_paths
+from tritonlint.other_files import said_once
 from tritonlint.settings import Resolver
+from tritonlint.span import Span
 
 KERNELS = """
 import triton
@@ -57,3 +61,65 @@ def test_absolute_paths_stay(tmp_path: Path) -> None:
         [str(tmp_path)], Resolver(isolated=True), gpus=["h100"], triton="3.9", least="warning", jobs=1
     )
     assert [finding.path for finding in report.findings] == [str(tmp_path / "kernels.py")]
+
+
+def linted(folder: Path, paths: list[str], settings: str = "") -> Report:
+    """Of `paths` below a folder in which launch.py launches the kernel of kernels.py."""
+    (folder / "launch.py").write_text(LAUNCH.format(""))
+    if not (folder / "kernels.py").exists():
+        (folder / "kernels.py").write_text(KERNELS)
+    (folder / "tritonlint.toml").write_text(settings)
+    named = [str(folder / path) for path in paths]
+    return lint_paths(named, Resolver(), gpus=["h100"], triton="3.9", least="warning", jobs=1)
+
+
+@pytest.mark.parametrize("paths", [["."], ["launch.py"]])
+@pytest.mark.parametrize("rule", ["[TL305]", ""])
+def test_the_comments_of_its_own_file_hide_it(tmp_path: Path, paths: list[str], rule: str) -> None:
+    commented = KERNELS.replace('"BLOCK": 256})]', f'"BLOCK": 256}})]  # tritonlint: ignore{rule} - on purpose')
+    (tmp_path / "kernels.py").write_text(commented)
+    report = linted(tmp_path, paths)
+    assert report.findings == ()
+    assert [entry.finding.code for entry in report.suppressed] == ["TL305"]
+
+
+def test_the_comments_of_the_linted_file_do_not(tmp_path: Path) -> None:
+    launch = LAUNCH.format("").replace("y):", "y):  # tritonlint: ignore[TL305]")
+    assert launch[: launch.index("TL305")].count("\n") == KERNELS[: KERNELS.index("BLOCKS =")].count("\n")
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    (tmp_path / "launch.py").write_text(launch)
+    found = lint_paths(
+        [str(tmp_path / "launch.py")], Resolver(isolated=True), gpus=["h100"], triton="3.9", jobs=1
+    ).findings
+    assert [(one.code, Path(one.path).name) for one in found if one.severity != "info"] == [
+        ("TL305", "kernels.py"), ("TL903", "launch.py")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("paths", [["."], ["launch.py"]])
+@pytest.mark.parametrize("settings", ['exclude = ["kernels.py"]', '[per-file-ignores]\n"kernels.py" = ["TL305"]'])
+def test_the_settings_of_its_own_file_hold(tmp_path: Path, paths: list[str], settings: str) -> None:
+    assert linted(tmp_path, paths, settings).findings == ()
+    other = settings.replace("kernels.py", "launch.py")
+    assert len(linted(tmp_path, ["kernels.py"], other).findings) == 1
+
+
+def test_a_comment_that_hides_what_a_launch_elsewhere_brings_is_used(tmp_path: Path) -> None:
+    """The file alone has nothing for it to hide."""
+    kernels, launch = str(tmp_path / "kernels.py"), str(tmp_path / "launch.py")
+    Path(kernels).write_text("BLOCKS = []  # tritonlint: ignore[TL101]\n")
+
+    def at(code: str, column: int, end: int) -> Finding:
+        return Finding(code, code, "warning", "proven", "x", kernels, Span(1, column, 1, end))
+
+    results = [FileResult(kernels, (at("TL903", 14, 41),)), FileResult(launch, (at("TL101", 1, 12),))]
+    said = said_once(results, [kernels, launch], Resolver(isolated=True))
+    assert said.shown == ()
+    assert [entry.finding.code for entry in said.hidden] == ["TL101"]
+    assert said_once(results[:1], [kernels], Resolver(isolated=True)).shown == results[0].findings
+
+
+def test_places_that_only_the_own_file_knows_to_the_column_are_one(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text(KERNELS.replace('{"BLOCK": 512})', '{"BLOCK": 512}, num_warps=64)'))
+    found = linted(tmp_path, ["."]).findings
+    assert sorted(one.code for one in found) == ["TL102", "TL305"]

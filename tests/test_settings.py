@@ -48,6 +48,21 @@ def test_the_command_line_goes_before_the_file_and_says_so(tmp_path: Path) -> No
     assert origins["gpus"] == "default"
 
 
+def test_a_path_with_dots_has_the_settings_of_where_it_leads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "here", 'gpus = ["t4"]\n', "tritonlint.toml")
+    write(
+        tmp_path / "there",
+        '[tool.tritonlint]\ngpus = ["h100"]\n[[tool.tritonlint.overrides]]\npaths = ["a.py"]\ntriton = "3.4"\n',
+    )
+    monkeypatch.chdir(tmp_path / "here")
+    for path in (Path("..", "there", "a.py"), tmp_path / "here" / ".." / "there" / "a.py"):
+        found = load(path)
+        assert (found.gpus, found.triton) == (("h100",), "3.4")
+    assert load(Path("..", "a.py")).gpus == ()
+
+
 def test_without_any_file_everything_is_a_default(tmp_path: Path) -> None:
     settings = Resolver(isolated=True).for_path(tmp_path)
     assert settings.path is None

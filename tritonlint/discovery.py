@@ -49,7 +49,7 @@ def discover(paths: Iterable[str], resolver: Resolver) -> Discovery:
     Raises SettingsError where the settings that hold for a path are wrong.
     """
     found = Discovery()
-    ignores = _Ignores(resolver)
+    ignores = Ignores(resolver)
     seen: set[str] = set()
     for path in paths:
         if not os.path.lexists(path):
@@ -66,7 +66,7 @@ def discover(paths: Iterable[str], resolver: Resolver) -> Discovery:
     return found
 
 
-def _file(path: str, ignores: _Ignores, found: Discovery, seen: set[str]) -> None:
+def _file(path: str, ignores: Ignores, found: Discovery, seen: set[str]) -> None:
     real = os.path.normpath(os.path.abspath(path))
     if real in seen:
         return
@@ -78,7 +78,7 @@ def _file(path: str, ignores: _Ignores, found: Discovery, seen: set[str]) -> Non
     found.files.append(path)
 
 
-def _walk(folder: str, ignores: _Ignores, found: Discovery, seen: set[str]) -> None:
+def _walk(folder: str, ignores: Ignores, found: Discovery, seen: set[str]) -> None:
     """Depth first, sorted, following links to folders but no link into a folder that it is in already."""
     stack: list[tuple[str, frozenset[tuple[int, int]]]] = [(folder, frozenset())]
     while stack:
@@ -132,7 +132,7 @@ class _Git:
     specs: tuple[tuple[str, Any], ...]
 
 
-class _Ignores:
+class Ignores:
     """The ignore files and excludes above a path; each folder's are read once."""
 
     def __init__(self, resolver: Resolver) -> None:

@@ -7,6 +7,7 @@ names the file and the rule, and the rest goes on.
 
 from __future__ import annotations
 
+import os
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -189,7 +190,7 @@ def _is_gpu(name: str, settings: Settings) -> bool:
 
 def relative_to(path: str, root: Path | None) -> str:
     """A path counted from a folder, with "/"; as it stands where it is not below it."""
-    absolute = Path(path).absolute()
+    absolute = Path(os.path.abspath(path))
     try:
         return absolute.relative_to((root or Path.cwd()).absolute()).as_posix()
     except ValueError:
@@ -292,7 +293,8 @@ def finished(
     for rule, check_file in file_rules:
         found += _run(rule, check_file, whole, path, problems, "")
     found = with_severities(found, settings, known)
-    applied = apply(found, read.suppressions, rules, known, settings.require_reasons)
+    here = [finding for finding in found if finding.path == path]
+    applied = apply(here, read.suppressions, rules, known, settings.require_reasons)
     # Rules about the suppressions themselves run once it is known what these did.
     about = _File(read, known, suppressions=applied.uses)
     late = [
@@ -302,7 +304,8 @@ def finished(
     ]
     whole_file = [s for s in read.suppressions if s.line == 0]
     last = apply(with_severities(late, settings, known), whole_file, rules, known, settings.require_reasons)
-    shown = sorted(merge((*applied.shown, *last.shown)), key=_order)
+    elsewhere = [finding for finding in found if finding.path != path]  # see other_files
+    shown = sorted(merge((*applied.shown, *last.shown, *elsewhere)), key=_order)
     return FileResult(
         path,
         tuple(shown),

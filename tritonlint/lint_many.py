@@ -135,10 +135,11 @@ def lint_paths(
             progress(len(order) - len(work) + number, len(order))
     done = [kept[path] for path in order]
     problems += [problem for result in done for problem in result.problems]
+    said = said_once(done, discovery.files, resolver)
     return Report(
-        findings=said_once([(result.path, result.findings) for result in done], discovery.files),
+        findings=said.shown,
         problems=tuple(dict.fromkeys(problems)),  # rules that cannot be loaded are a problem of every file
-        suppressed=tuple(entry for result in done for entry in result.suppressed),
+        suppressed=said.hidden,
         skipped=tuple(skipped),
         files=read,
         paths=tuple(discovery.files),

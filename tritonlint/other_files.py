@@ -1,48 +1,145 @@
 """Findings that stand in another file than the one that was linted (the list of a kernel that it imports and launches):
-under the name by which that file was given, and once however many files launch it."""
+under the name by which that file was given, once however many files launch it, and only where the comments and the
+settings of the file in which they stand let them through."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tritonlint.discovery import Ignores
 from tritonlint.finding import Finding
 
+if TYPE_CHECKING:
+    from tritonlint.lint import FileResult
+    from tritonlint.rule import Rule
+    from tritonlint.settings import Resolver
+    from tritonlint.source.comments import Suppression
+    from tritonlint.suppressions import Suppressed
 
-def said_once(found: Sequence[tuple[str, Sequence[Finding]]], files: Sequence[str]) -> tuple[Finding, ...]:
-    """The findings of files, in their order; `found` has those of each path, `files` all that were read."""
-    return tuple(_once(found, _Names(files)))
+UNUSED = "TL903"  # a comment that hides nothing
 
 
-def _once(found: Sequence[tuple[str, Sequence[Finding]]], names: _Names) -> Iterator[Finding]:
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is shown of the findings of files, in the order of the files, and what comments hide."""
+
+    shown: tuple[Finding, ...]
+    hidden: tuple[Suppressed, ...]
+
+
+def said_once(results: Sequence[FileResult], files: Sequence[str], resolver: Resolver) -> Said:
+    """The findings of files; `files` are the names of all that were read. Raises SettingsError where the settings of a
+    file in which one stands are wrong."""
+    rooms = _Rooms(resolver)
+    shown: list[Finding] = []
+    hidden: list[Suppressed] = []
+    for linted, finding in _once(results, _Names(files)):
+        if finding.path == linted:
+            shown.append(finding)
+        else:
+            rooms.sort(finding, shown, hidden)
+    used = [(entry.finding.path, entry.by.span) for entry in hidden]
+    kept = (
+        finding
+        for finding in shown
+        if finding.code != UNUSED
+        or not any(finding.path == path and span.contains(finding.span) for path, span in used)
+    )
+    return Said(tuple(kept), (*(entry for result in results for entry in result.suppressed), *hidden))
+
+
+def _once(results: Sequence[FileResult], names: _Names) -> Iterator[tuple[str, Finding]]:
+    """(the linted file, a finding). What a comment hides in the file in which it stands is as good as said there."""
     said: dict[tuple[Any, ...], set[str]] = {}
-    for path, findings in found:
-        for finding in findings:
-            if finding.path == path:
+    for result in results:
+        for finding in (*result.findings, *(entry.finding for entry in result.suppressed)):
+            if finding.path == result.path:
                 said.setdefault(_key(finding), set()).update(finding.gpus)
-    for path, findings in found:
-        for finding in findings:
-            if finding.path == path:
-                yield finding
+    for result in results:
+        new: list[Finding] = []
+        for finding in result.findings:
+            if finding.path == result.path:
+                yield result.path, finding
                 continue
             own = names.named(finding)
             known = said.get(_key(own))
             if known is None or not known.issuperset(own.gpus):
-                said.setdefault(_key(own), set()).update(own.gpus)
-                yield own
+                new.append(own)
+                yield result.path, own
+        for finding in new:  # only now: one file's findings are all different
+            said.setdefault(_key(finding), set()).update(finding.gpus)
 
 
 def _key(finding: Finding) -> tuple[Any, ...]:
-    return (finding.code, finding.path, finding.span, finding.kernel, finding.severity, finding.message)
+    """Equal for one fault by way of two files. The columns do not count: they are found in the text of the linted file,
+    and are those of a whole argument or line elsewhere."""
+    return (
+        finding.code,
+        finding.path,
+        finding.span.line,
+        finding.span.end_line,
+        finding.kernel,
+        finding.severity,
+        finding.message,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """What a file wants to hear of: nothing (no rules), or what these rules say and its comments do not hide."""
+
+    rules: tuple[Rule, ...]
+    comments: tuple[Suppression, ...] = ()
+    require_reasons: bool = False
+
+
+class _Rooms:
+    """What the files want to hear of in which findings stand; each is read once."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self._resolver = resolver
+        self._ignores = Ignores(resolver)
+        self._rooms: dict[str, _Room] = {}
+
+    def sort(self, finding: Finding, shown: list[Finding], hidden: list[Suppressed]) -> None:
+        """Puts the finding where it belongs, if anywhere."""
+        from tritonlint.registry import registry
+        from tritonlint.suppressions import apply
+
+        room = self._room(finding.path)
+        if all(rule.code != finding.code for rule in room.rules):
+            return
+        applied = apply([finding], room.comments, room.rules, registry(), room.require_reasons)
+        shown += applied.shown
+        hidden += applied.hidden
+
+    def _room(self, path: str) -> _Room:
+        if path not in self._rooms:
+            self._rooms[path] = self._read(path)
+        return self._rooms[path]
+
+    def _read(self, path: str) -> _Room:
+        from tritonlint.lint import rules_for
+        from tritonlint.registry import registry
+        from tritonlint.source.comments import read_comments
+        from tritonlint.source.text import load
+
+        if self._ignores.reason(path, is_dir=False):
+            return _Room(())
+        settings = self._resolver.for_path(path, folder=False)
+        comments = read_comments(load(path).text, path, 0).suppressions
+        return _Room(rules_for(path, settings, registry()), comments, settings.require_reasons)
 
 
 class _Names:
     """The names of files as they were given; imports lead to absolute ones."""
 
     def __init__(self, files: Sequence[str]) -> None:
-        self._given = {str(Path(path).absolute()): path for path in files}
+        self._given = {os.path.abspath(path): path for path in files}
         self._relative = not all(Path(path).is_absolute() for path in files)
 
     def named(self, finding: Finding) -> Finding:

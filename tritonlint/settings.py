@@ -144,7 +144,7 @@ class Resolver:
                     base = read(self.file) or Settings(path=self.file)
                 self._one = with_overrides(base, self.overrides)
             return self._for_file(self._one, path, folder)
-        place = os.fspath(path) if os.path.isabs(path) else os.path.join(os.getcwd(), path)
+        place = os.path.abspath(path)
         if not folder:
             place = os.path.dirname(place)
         found = self._places.get(place)
@@ -156,7 +156,7 @@ class Resolver:
         """With the overrides of the file; the same object for files to which the same ones apply."""
         if folder or not settings.overrides:
             return settings
-        own = for_file(settings, Path(path).absolute())
+        own = for_file(settings, Path(os.path.abspath(path)))
         return self._made.setdefault(own.origin, own)
 
     def _for_folder(self, folder: Path) -> Settings:

@@ -19,6 +19,7 @@ from tritonlint.fingerprint import identity
 from tritonlint.settings import Resolver, Settings
 
 UNFIT = ("TL101", "TL102", "TL103")  # a config that cannot run
+NONE_FITS = "TL104"  # a list of which no config can run
 
 
 class SinceError(ValueError):
@@ -113,6 +114,11 @@ def summary(found: Sequence[Finding], reference: str) -> list[str]:
     lines = [
         f"This change makes {count} config{'s' if count != 1 else ''} infeasible on {gpu}."
         for gpu, count in sorted(unfit.items())
+    ]
+    empty = Counter(gpu for finding in found if finding.code == NONE_FITS for gpu in finding.gpus)
+    lines += [
+        f"This change leaves {count} list{'s' if count != 1 else ''} without a config that fits {gpu}."
+        for gpu, count in sorted(empty.items())
     ]
     return lines or [f"No config became infeasible since {reference}."]
 

@@ -7,6 +7,7 @@ at a launch (`assume gpu=...`) goes before all of them, for that launch.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,7 +163,7 @@ def _judged_as(triton: tuple[int, int]) -> str:
 
 def project_root(folder: Path) -> Path:
     """The nearest folder above that looks like a project's top, else the folder itself."""
-    absolute = Path(folder).absolute()
+    absolute = Path(os.path.abspath(folder))
     for place in (absolute, *absolute.parents):
         try:
             if (place / ".git").exists() or (place / "pyproject.toml").is_file():

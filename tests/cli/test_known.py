@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tritonlint_rules.support import samples
 
 from tests.cli.running import tritonlint
 from tests.cli.test_check import BROKEN, DUPLICATE
@@ -104,6 +105,20 @@ def test_since_counts_what_became_infeasible(folder: Path) -> None:
     done = tritonlint(".", "--since", "HEAD", "--gpu", "sm_86", "--gpu", "l4", cwd=folder)
     assert "This change makes 1 config infeasible on l4." in done.out
     assert "This change makes 1 config infeasible on sm_86." in done.out
+
+
+@needs_git
+def test_since_says_which_lists_lost_their_last_config(folder: Path) -> None:
+    """What is said of the list is no finding of its configs, and the summary does not deny it."""
+    (folder / "a.py").write_text(samples.tuned_scale([samples.block(256)]), encoding="utf-8")
+    git(folder, "init", "-q")
+    commit(folder)
+    unfit = samples.tuned_scale([samples.block(256, "num_warps=64")])
+    (folder / "a.py").write_text(unfit, encoding="utf-8")
+    done = tritonlint(".", "--since", "HEAD", "--gpu", "l4", "--select", "TL104", cwd=folder)
+    assert "TL104" in done.out
+    assert "This change leaves 1 list without a config that fits l4." in done.out
+    assert "No config became infeasible" not in done.out
 
 
 @needs_git

@@ -110,6 +110,7 @@ def _lint(options: Options, resolver: Resolver, stdin: bytes | None = None) -> R
 
 def _lint_stdin(options: Options, resolver: Resolver, data: bytes) -> Report:
     from tritonlint.lint import lint_source
+    from tritonlint.other_files import said_once
     from tritonlint.targets import choose
 
     name = options.stdin_filename or "stdin.py"
@@ -118,10 +119,11 @@ def _lint_stdin(options: Options, resolver: Resolver, data: bytes) -> Report:
     result = lint_source(
         name, data, settings, targets=targets, certainty=options.certainty, least=options.severity
     )
+    said = said_once([result], [name], resolver)
     return Report(
-        findings=result.findings,
+        findings=said.shown,
         problems=result.problems,
-        suppressed=result.suppressed,
+        suppressed=said.hidden,
         files=1,
         relevant=int(result.stats.relevant),
         kernels=result.stats.kernels,

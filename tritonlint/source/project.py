@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import lru_cache
 from pathlib import Path
@@ -47,7 +48,7 @@ class Project:
         above the file, nearest first (a vendored copy may put its own folder on the search path)."""
         if self._roots is None:
             try:
-                folder = Path(self.path).absolute().parent
+                folder = Path(os.path.abspath(self.path)).parent
             except (OSError, ValueError):
                 return []
             chain = [folder, *folder.parents][:_MAX_LEVELS]
@@ -74,7 +75,7 @@ class Project:
     def relative(self, path: str, level: int, dotted: str) -> str | None:
         """The file of `from ..dotted import` in the file at `path`."""
         try:
-            folder = Path(path).absolute().parent
+            folder = Path(os.path.abspath(path)).parent
         except (OSError, ValueError):
             return None
         for _ in range(level - 1):
