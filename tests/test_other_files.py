@@ -76,7 +76,9 @@ def linted(folder: Path, paths: list[str], settings: str = "") -> Report:
 @pytest.mark.parametrize("paths", [["."], ["launch.py"]])
 @pytest.mark.parametrize("rule", ["[TL305]", ""])
 def test_the_comments_of_its_own_file_hide_it(tmp_path: Path, paths: list[str], rule: str) -> None:
-    commented = KERNELS.replace('"BLOCK": 256})]', f'"BLOCK": 256}})]  # tritonlint: ignore{rule} - on purpose')
+    commented = KERNELS.replace(
+        '"BLOCK": 256})]', f'"BLOCK": 256}})]  # tritonlint: ignore{rule} - on purpose'
+    )
     (tmp_path / "kernels.py").write_text(commented)
     report = linted(tmp_path, paths)
     assert report.findings == ()
@@ -97,7 +99,9 @@ def test_the_comments_of_the_linted_file_do_not(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("paths", [["."], ["launch.py"]])
-@pytest.mark.parametrize("settings", ['exclude = ["kernels.py"]', '[per-file-ignores]\n"kernels.py" = ["TL305"]'])
+@pytest.mark.parametrize(
+    "settings", ['exclude = ["kernels.py"]', '[per-file-ignores]\n"kernels.py" = ["TL305"]']
+)
 def test_the_settings_of_its_own_file_hold(tmp_path: Path, paths: list[str], settings: str) -> None:
     assert linted(tmp_path, paths, settings).findings == ()
     other = settings.replace("kernels.py", "launch.py")
