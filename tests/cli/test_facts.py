@@ -9,7 +9,7 @@ from tests.cli.running import tritonlint
 from tests.facts.texts import add_ttir, cache_entry
 from tests.samples import ADD
 
-SOURCE = ADD + "\n\ndef run(x, y, out):\n    add[(4,)](x, y, out, 4096, BLOCK=128)\n"
+SOURCE = ADD + "\n\ndef run(x, y, out):\n    add[(32,)](x, y, out, 4096, BLOCK=128)\n"
 
 
 def project(folder: Path) -> None:

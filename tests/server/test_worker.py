@@ -132,6 +132,7 @@ def test_a_worker_says_once_that_it_has_grown(
     left = iter(sizes)
     monkeypatch.setattr(worker_module, "_resident_bytes", lambda: next(left))
     monkeypatch.setattr(worker_module.gc, "disable", lambda: None)
+    monkeypatch.setattr(worker_module.gc, "freeze", lambda: None)  # what is frozen here stays in this process
     rubbish = Rubbish()
     for _ in range(Rubbish.WHOLE * len(sizes) - 1):
         rubbish.collect()
