@@ -127,3 +127,13 @@ def test_places_that_only_the_own_file_knows_to_the_column_are_one(tmp_path: Pat
     (tmp_path / "kernels.py").write_text(KERNELS.replace('{"BLOCK": 512})', '{"BLOCK": 512}, num_warps=64)'))
     found = linted(tmp_path, ["."]).findings
     assert sorted(one.code for one in found) == ["TL102", "TL305"]
+
+
+def test_a_file_that_is_gone_hides_nothing(tmp_path: Path) -> None:
+    place = str(tmp_path / "gone.py")
+    finding = Finding(
+        code="TL305", name="duplicate-config", severity="warning", certainty="proven", path=place,
+        span=Span(1, 1, 1, 2), message="m",
+    )  # fmt: skip
+    said = said_once([FileResult("a.py", (finding,))], ["a.py"], Resolver())
+    assert [one.code for one in said.shown] == ["TL305"] and not said.hidden

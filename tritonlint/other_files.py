@@ -131,8 +131,12 @@ class _Rooms:
         if self._ignores.reason(path, is_dir=False):
             return _Room(())
         settings = self._resolver.for_path(path, folder=False)
-        comments = read_comments(load(path).text, path, 0).suppressions
-        return _Room(rules_for(path, settings, registry()), comments, settings.require_reasons)
+        rules = rules_for(path, settings, registry())
+        try:
+            comments = read_comments(load(path).text, path, 0).suppressions
+        except OSError:  # gone since it was read
+            return _Room(rules)
+        return _Room(rules, comments, settings.require_reasons)
 
 
 class _Names:
