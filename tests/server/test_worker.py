@@ -6,7 +6,8 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,17 @@ def _request(path: Path, text: str = WARPS) -> Request:
     return Request(str(path), text, (("x",), 0))
 
 
+@asynccontextmanager
+async def attached(on_trouble: Callable[[str], None] = lambda trouble: None) -> AsyncIterator[Worker]:
+    """A worker in the running loop."""
+    worker = Worker()
+    worker.attach(asyncio.get_running_loop(), on_trouble)
+    try:
+        yield worker
+    finally:
+        worker.stop()
+
+
 async def _until(what: Callable[[], bool]) -> None:
     while not what():
         await asyncio.sleep(0.02)
@@ -32,9 +44,7 @@ def test_a_successor_takes_over_between_two_requests(tmp_path: Path) -> None:
     troubles: list[str] = []
 
     async def session() -> None:
-        worker = Worker()
-        worker.attach(asyncio.get_running_loop(), troubles.append)
-        try:
+        async with attached(troubles.append) as worker:
             before = await worker.submit(_request(tmp_path / "a.py")).future
             first, running = worker.pid, worker._running
             assert running is not None
@@ -48,8 +58,6 @@ def test_a_successor_takes_over_between_two_requests(tmp_path: Path) -> None:
             assert running.process.wait(60) is not None
             after = await worker.submit(_request(tmp_path / "a.py")).future
             assert before.findings and before == during == after
-        finally:
-            worker.stop()
 
     asyncio.run(session())
     assert not troubles
@@ -57,16 +65,12 @@ def test_a_successor_takes_over_between_two_requests(tmp_path: Path) -> None:
 
 def test_a_successor_with_nothing_to_read_takes_over(tmp_path: Path) -> None:
     async def session() -> None:
-        worker = Worker()
-        worker.attach(asyncio.get_running_loop(), lambda trouble: None)
-        try:
+        async with attached() as worker:
             first, running = worker.pid, worker._running
             assert running is not None
             worker._succeed(running)
             await _until(lambda: worker.pid != first)
             assert (await worker.submit(_request(tmp_path / "a.py")).future).findings
-        finally:
-            worker.stop()
 
     asyncio.run(session())
 
@@ -75,9 +79,7 @@ def test_a_successor_that_breaks_is_let_go(tmp_path: Path) -> None:
     troubles: list[str] = []
 
     async def session() -> None:
-        worker = Worker()
-        worker.attach(asyncio.get_running_loop(), troubles.append)
-        try:
+        async with attached(troubles.append) as worker:
             before = await worker.submit(_request(tmp_path / "a.py")).future
             first, running = worker.pid, worker._running
             assert running is not None
@@ -87,8 +89,6 @@ def test_a_successor_that_breaks_is_let_go(tmp_path: Path) -> None:
             await _until(lambda: worker._successor is None)
             assert worker.pid == first
             assert before == await worker.submit(_request(tmp_path / "a.py")).future
-        finally:
-            worker.stop()
 
     asyncio.run(session())
     assert not troubles
@@ -97,9 +97,7 @@ def test_a_successor_that_breaks_is_let_go(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_a_successor_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def session() -> None:
-        worker = Worker()
-        worker.attach(asyncio.get_running_loop(), lambda trouble: None)
-        try:
+        async with attached() as worker:
             await worker.submit(_request(tmp_path / "a.py")).future
             first, running = worker.pid, worker._running
             assert running is not None
@@ -111,8 +109,6 @@ def test_a_successor_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.Mon
             monkeypatch.undo()
             assert worker.pid == first
             assert (await worker.submit(_request(tmp_path / "a.py")).future).findings
-        finally:
-            worker.stop()
 
     asyncio.run(session())
 
