@@ -22,6 +22,12 @@ def read_frame(stream: BinaryIO) -> Any:
     return pickle.loads(data)
 
 
+def framed(message: Any) -> bytes:
+    """A message as it is written."""
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    return _LENGTH.pack(len(data)) + data
+
+
 class FrameWriter:
     """Writes whole messages, from any thread."""
 
@@ -31,7 +37,7 @@ class FrameWriter:
 
     def write(self, message: Any) -> None:
         """Raises OSError where the other side is gone."""
-        data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+        data = framed(message)
         with self._lock:
-            self._stream.write(_LENGTH.pack(len(data)) + data)
+            self._stream.write(data)
             self._stream.flush()

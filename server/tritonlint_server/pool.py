@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 from tritonlint_server.analysis_record import Listing, Request
-from tritonlint_server.frames import FrameWriter, read_frame
+from tritonlint_server.frames import read_frame
+from tritonlint_server.outbox import Outbox
 
 RESTARTS = 1
 RECENT = 12  # files that a successor reads before it takes over
@@ -44,7 +45,7 @@ class _Running:
     """A process and the way to it."""
 
     process: subprocess.Popen[bytes]
-    writer: FrameWriter
+    outbox: Outbox
     since: float
 
     @property
@@ -53,9 +54,7 @@ class _Running:
 
     def end(self) -> None:
         self.process.kill()
-        if self.process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self.process.stdin.close()
+        self.outbox.close()
 
 
 class Worker:
@@ -104,15 +103,18 @@ class Worker:
             self._recent[request.path] = request
             if len(self._recent) > RECENT:
                 del self._recent[next(iter(self._recent))]
-        if not self._send(("run", ticket.number, request)):
+        if self._running is not None:
+            self._running.outbox.put(("run", ticket.number, request), ticket.number)
+        else:
             self._waiting.pop(ticket.number, None)
             ticket.future.set_exception(WorkerGone("the worker is not running"))
         return ticket
 
     def cancel(self, ticket: Ticket) -> None:
         """Nobody waits for the answer any more."""
-        if self._waiting.pop(ticket.number, None) is not None:
-            self._send(("cancel", ticket.number))
+        waited = self._waiting.pop(ticket.number, None) is not None
+        if waited and self._running is not None and not self._running.outbox.take_back(ticket.number):
+            self._running.outbox.put(("cancel", ticket.number))
         if not ticket.future.done():
             ticket.future.cancel()
 
@@ -140,15 +142,6 @@ class Worker:
         self._stopping = True
         self._end()
 
-    def _send(self, message: object) -> bool:
-        if self._running is None:
-            return False
-        try:
-            self._running.writer.write(message)
-        except (OSError, ValueError):
-            return False
-        return True
-
     def _start(self) -> None:
         self._running = _started()
 
@@ -164,7 +157,7 @@ class Worker:
         try:
             if warm_up is not None:
                 for request in warm_up:
-                    running.writer.write(("run", 0, request))
+                    running.outbox.put(("run", 0, request))
                 for _ in warm_up:
                     read_frame(cast(BinaryIO, process.stdout))
                 self._call(self._ready, running)
@@ -263,7 +256,7 @@ def _started() -> _Running | None:
     except OSError:
         return None
     assert process.stdin is not None
-    return _Running(process, FrameWriter(cast(BinaryIO, process.stdin)), time.monotonic())
+    return _Running(process, Outbox(cast(BinaryIO, process.stdin)), time.monotonic())
 
 
 def _stderr() -> int | None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,6 +15,8 @@ import pytest
 from tritonlint_server import pool
 from tritonlint_server import worker as worker_module
 from tritonlint_server.analysis_record import Request
+from tritonlint_server.frames import read_frame
+from tritonlint_server.outbox import Outbox
 from tritonlint_server.pool import Worker
 from tritonlint_server.worker import Rubbish
 
@@ -111,6 +114,51 @@ def test_a_successor_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.Mon
             assert (await worker.submit(_request(tmp_path / "a.py")).future).findings
 
     asyncio.run(session())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_worker_that_does_not_read_holds_up_nobody(tmp_path: Path) -> None:
+    long = WARPS + "# more than a pipe takes\n" * 40_000
+
+    async def session() -> None:
+        async with attached() as worker:
+            await worker.submit(_request(tmp_path / "a.py")).future
+            assert worker.pid is not None
+            os.kill(worker.pid, signal.SIGSTOP)
+            woken = threading.Event()
+
+            def wake() -> None:
+                woken.set()
+                assert worker.pid is not None
+                os.kill(worker.pid, signal.SIGCONT)
+
+            rescue = threading.Timer(20, wake)  # or a write that waits would wait for ever
+            rescue.start()
+            tickets = [worker.submit(_request(tmp_path / f"{name}.py", long)) for name in "bcd"]
+            worker.cancel(tickets[1])
+            assert not woken.is_set()
+            rescue.cancel()
+            wake()
+            assert (await tickets[0].future).findings
+            assert tickets[1].future.cancelled()
+            assert (await tickets[2].future).findings
+
+    asyncio.run(session())
+
+
+def test_what_is_taken_back_is_not_sent(tmp_path: Path) -> None:
+    read, write = os.pipe()
+    with open(read, "rb") as sent:
+        outbox = Outbox(os.fdopen(write, "wb"))
+        outbox.put(b"*" * 1_000_000, 1)  # the pipe is full with it
+        outbox.put("second", 2)
+        outbox.put("third", 3)
+        assert outbox.take_back(2)
+        assert not outbox.take_back(2)
+        assert len(read_frame(sent)) == 1_000_000
+        assert read_frame(sent) == "third"
+        outbox.close()
+        assert sent.read() == b""
 
 
 @pytest.mark.parametrize(
