@@ -58,6 +58,7 @@ class Uses:
     # Operands of a dot whose product is scaled by what is loaded beside it, or is cast to float32, which the product
     # of floats is already: both are what quantised operands ask for.
     quantised: set[str] = field(default_factory=set)
+    operands: set[str] = field(default_factory=set)  # of any dot
     whole: set[str] = field(default_factory=set)  # operands of a dot that sums in int32: eight-bit integers
 
 
@@ -149,6 +150,7 @@ def uses_of(kernel: KernelSource, asked: _Asked | None = None) -> Uses:
         pass
     uses.integers -= set(uses.pointers)
     uses.quantised &= set(uses.pointers)
+    uses.operands &= set(uses.pointers)
     uses.whole &= set(uses.pointers)
     return uses
 
@@ -309,6 +311,7 @@ class _Reader:
             self.uses.has_dot = True
             loaded = frozenset(one for side in arguments for term in side for one in term.loaded)
             operands = frozenset(one for side in arguments[:2] for term in side for one in term.loaded if one)
+            self.uses.operands.update(operands)
             sums = (*(arguments[2] if len(arguments) > 2 else ()), *keywords.get("acc", ()))
             if any(term.whole for term in sums) or self.is_int32(node, "out_dtype"):
                 self.uses.whole.update(operands)

@@ -1,4 +1,4 @@
-"""TL310: a pruning hook that the tuner cannot call."""
+"""TL310: a hook that the tuner cannot call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from tritonlint.span import Span
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
 from tritonlint_rules.support.names import parameter_names, plain_tuner
-from tritonlint_rules.support.places import Place, of_tuning
+from tritonlint_rules.support.places import Place, of_config_value, of_tuning
+from tritonlint_rules.support.survey import lower
 
 CODE, NAME = "TL310", "prune-hook-signature"
 _NEEDS_KWARGS = "def prune(configs, named_args, **kwargs) works in every release"
@@ -25,9 +26,13 @@ def check(context: Context) -> Iterable[Finding]:
 def _drafts(context: Context) -> Iterator[Draft]:
     plan = context.plan
     tuning = plan.tuning
-    if tuning is None or len(tuning.configs) == 1:
-        return  # no hook is called for one config
+    if tuning is None:
+        return
     level: Certainty = "proven" if plain_tuner(plan, tuning) else "possible"
+    yield from _config_hooks(context, level, tuning)
+    if len(tuning.configs) == 1:
+        return  # no other hook is called for one config
+    yield from _tuner_hooks(context, level, tuning)
     major, minor = context.triton
     hook = tuning.prune_hook
     if isinstance(hook, (ast.FunctionDef, ast.Lambda)):
@@ -56,6 +61,64 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 ),
                 help="def model(BLOCK, num_warps, **kwargs): name what you need and take the rest",
             )
+
+
+def _config_hooks(context: Context, level: Certainty, tuning: AutotuneSite) -> Iterator[Draft]:
+    major, minor = context.triton
+    for config in tuning.configs:
+        hook = config.hook
+        problem = _uncallable(hook.args, 1) if isinstance(hook, (ast.FunctionDef, ast.Lambda)) else None
+        if problem is None:
+            continue
+        here = _stands_here(context, hook)
+        yield Draft(
+            place=Place(context.path, _name_span(hook))
+            if here
+            else of_config_value(context, context.plan, config, "pre_hook"),
+            severity="error",
+            certainty=lower(level, "possible" if tuning.alternatives else "proven"),
+            message=f"pre_hook of a config is called as f(nargs) in Triton {major}.{minor}: {problem}",
+            help="def hook(nargs): a dict of all arguments, those of the config too",
+        )
+
+
+def _tuner_hooks(context: Context, level: Certainty, tuning: AutotuneSite) -> Iterator[Draft]:
+    if context.triton < (3, 0):
+        return  # the decorator takes none
+    major, minor = context.triton
+    calls = {
+        "pre_hook": (tuning.pre_hook, ((), ("reset_only",)), "f(nargs) and f(nargs, reset_only=True)"),
+        "post_hook": (tuning.post_hook, (("exception",),), "f(nargs, exception=...)"),
+    }
+    for name, (hook, ways, text) in calls.items():
+        if not isinstance(hook, (ast.FunctionDef, ast.Lambda)):
+            continue
+        problem = next((said for way in ways if (said := _uncallable(hook.args, 1, way))), None)
+        if problem is not None:
+            yield Draft(
+                place=_place(context, context.plan, tuning, hook),
+                severity="error",
+                certainty=level,
+                message=f"{name} is called as {text} in Triton {major}.{minor}: {problem}",
+                help=f"def {name}(nargs, {'reset_only=False' if name == 'pre_hook' else 'exception'})",
+            )
+
+
+def _uncallable(arguments: ast.arguments, positional: int, keywords: tuple[str, ...] = ()) -> str | None:
+    """Why a call with so many arguments by position, and these keywords, raises TypeError."""
+    named = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    if len(named) < positional and arguments.vararg is None:
+        given = "one is" if positional == 1 else f"{positional} are"
+        return f"it takes {len(named)} positional argument{'' if len(named) == 1 else 's'}, {given} given"
+    by_name = {argument.arg for argument in (*arguments.args, *arguments.kwonlyargs)} - set(
+        named[:positional]
+    )
+    unknown = [name for name in keywords if name not in by_name]
+    if unknown and arguments.kwarg is None:
+        return f"it does not take {', '.join(unknown)}"
+    needed = [*named[positional : len(named) - len(arguments.defaults)], *_required_keywords(arguments)]
+    missing = [name for name in needed if name not in keywords]
+    return f"nothing is given for {', '.join(missing)}" if missing else None
 
 
 def _always(triton: tuple[int, int]) -> tuple[str, ...]:
@@ -152,17 +215,39 @@ _MODEL = (
     ).removeprefix(samples.HEAD)
 )
 _FEW = _MODEL.replace("num_warps, **kwargs", "num_warps")
+_CONFIG_HOOK = (
+    samples.HEAD
+    + "def clear(nargs):\n"
+    + '    nargs["x_ptr"].zero_()\n\n\n'
+    + samples.tuned_scale(
+        ['triton.Config({"BLOCK": 256}, pre_hook=clear)', 'triton.Config({"BLOCK": 512}, pre_hook=clear)']
+    ).removeprefix(samples.HEAD)
+)
+_TUNER_HOOKS = (
+    samples.HEAD
+    + "def before(nargs, reset_only=False):\n    pass\n\n\n"
+    + "def after(nargs, exception):\n    pass\n\n\n"
+    + samples.tuned_scale(
+        [samples.block(256), samples.block(512)],
+        'key=["n"],\n    pre_hook=before,\n    post_hook=after',
+    ).removeprefix(samples.HEAD)
+)
 
 RULE = Rule(
     code=CODE,
     name=NAME,
     severity="error",
-    what="An `early_config_prune` or `perf_model` function whose parameters do not fit the tuner's call.",
+    what=(
+        "An `early_config_prune` or `perf_model` function, or a `pre_hook` or `post_hook`, whose parameters do not fit "
+        "the tuner's call."
+    ),
     why=(
         "Up to 2.3 it is called with the configs and a dict of the positional arguments. From 3.0 on "
         "every keyword of the launch comes too, among them always `grid` and `warmup`, so a hook without "
         "`**kwargs` raises a TypeError at the first launch. `perf_model` gets keywords only, in every release: "
-        "all of the launch and of the config. It is asked where more configs are left than `top_k`."
+        "all of the launch and of the config. It is asked where more configs are left than `top_k`. The `pre_hook` of "
+        "a config gets one dict of all arguments, before every launch; those of the decorator get it too, with the "
+        "keywords `reset_only` (pre_hook, sometimes) and `exception` (post_hook)."
     ),
     example="```python\ndef prune(configs, named_args): ...\n```",
     better="```python\ndef prune(configs, named_args, **kwargs): ...\n```",
@@ -181,6 +266,25 @@ RULE = Rule(
         samples.miss(
             _FEW.replace(', "top_k": 2', ""), "without top_k all configs stay, and it is never asked"
         ),
+        samples.miss(_CONFIG_HOOK, "takes the one dict that it is given"),
+        samples.miss(_CONFIG_HOOK.replace("(nargs)", "(nargs, value=0)"), "what it takes more has a default"),
+        samples.miss(
+            _CONFIG_HOOK.replace("(nargs)", "(*given)").replace('nargs["x_ptr"].zero_()', "pass"),
+            "takes anything",
+        ),
+        samples.miss(
+            _CONFIG_HOOK.replace("def clear(nargs)", "def clear(value, nargs)")
+            .replace("=clear", "=functools.partial(clear, 0)")
+            .replace("import triton\n", "import functools\nimport triton\n", 1),
+            "one argument is bound",
+        ),
+        samples.miss(_TUNER_HOOKS, "take what they are given"),
+        samples.miss(
+            _TUNER_HOOKS.replace("nargs, reset_only=False", "nargs, **how").replace(
+                "nargs, exception", "*args, exception"
+            ),
+            "take any keyword",
+        ),
     ),
     invalid=(
         samples.hit(_BARE, "def prune", "**kwargs", severity="error"),
@@ -192,6 +296,24 @@ RULE = Rule(
             _HOOKED.replace("configs, named_args, **kwargs", "configs, **kwargs"),
             "def prune",
             "two are given",
+        ),
+        samples.hit(
+            _CONFIG_HOOK.replace("(nargs)", "()").replace('nargs["x_ptr"].zero_()', "pass"),
+            "def clear",
+            "one is given",
+            severity="error",
+            why="called with the arguments of the launch",
+        ),
+        samples.hit(
+            _CONFIG_HOOK.replace("=clear", "=lambda nargs, value: None"),
+            "pre_hook=lambda",
+            "nothing is given for value",
+        ),
+        samples.hit(
+            _TUNER_HOOKS.replace(", reset_only=False", ""), "def before", "it does not take reset_only"
+        ),
+        samples.hit(
+            _TUNER_HOOKS.replace("nargs, exception", "nargs"), "def after", "it does not take exception"
         ),
         samples.hit(
             _BARE.replace("@triton.autotune", "@tune").replace(

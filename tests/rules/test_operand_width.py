@@ -70,3 +70,36 @@ def test_a_whole_list_is_judged_the_same_way() -> None:
     assert levels(listed, "TL104") == ["proven"]
     source = untyped(scaled(listed, "tl.dot(a, b) * tl.load(s_ptr + k)"))
     assert levels(source, "TL104") == ["possible"]
+
+
+@pytest.mark.parametrize(
+    ("said", "level"),
+    [
+        ("FP8 = torch.float8_e5m2\n", "possible"),
+        ("def quantise(x):\n    return x.to(torch.int8)\n", "possible"),
+        ("def count(x):\n    return x.to(torch.int64)\n", "likely"),
+        ("# fp8 is for later\n", "likely"),
+    ],
+)
+def test_not_where_the_file_has_operands_of_one_byte(said: str, level: str) -> None:
+    assert levels(untyped(GEMM) + "\n\n" + said) == [level]
+    assert levels(GEMM + "\n\n" + said) == ["proven"], "given types hold"
+
+
+FITS = samples.config("64x64x32", "num_warps=4, num_stages=3")
+WIDE = samples.config("128x256x64", "num_warps=8, num_stages=4")
+
+
+@pytest.mark.parametrize(
+    ("above", "level"),
+    [
+        ("# good for int8\n        ", "possible"),
+        ("# Good config for fp8 inputs.\n        ", "possible"),
+        ("# good for int16\n        ", "likely"),
+        ("# good for int8\n        " + FITS + ",\n        # and the rest\n        ", "likely"),
+    ],
+)
+def test_not_where_the_list_says_that_a_config_is_for_operands_of_one_byte(above: str, level: str) -> None:
+    source = untyped(samples.tuned_gemm([FITS, WIDE]))
+    assert levels(source) == ["likely"]
+    assert levels(source.replace(WIDE, above + WIDE)) == [level]

@@ -28,6 +28,9 @@ def certainties(path: str, source: str) -> list[str]:
         ("pkg\\runtime\\_Cambricon\\add.py", "possible"),
         ("pkg/ops/xpu.py", "possible"),
         ("pkg/ops/xpu_free.py", "proven"),
+        ("vllm_ascend/ops/add.py", "possible"),
+        ("third_party/hcu/python/test/unit/language/sub/add.py", "possible"),
+        ("third_party/other/python/test/unit/language/sub/add.py", "proven"),
         ("home/npu/a/b/c/d/add.py", "proven"),
     ],
 )

@@ -59,3 +59,18 @@ def test_a_config_of_a_list_that_only_some_defaults_skip_is_a_fact() -> None:
     assert (some.severity, some.gpus) == ("info", ("rtx4090",))
     (named,) = found(LIST, "TL101", "rtx4090")
     assert named.severity == "warning"
+
+
+def test_what_is_only_possible_on_the_others_does_not_hold_on_them() -> None:
+    """262,144 B of fp16 are too much for all three; of one byte an element, which the file has too, for the smallest
+    alone."""
+    wide = samples.config("256x128x128", "num_warps=8, num_stages=4")
+    source = samples.tuned_gemm([FIRST, wide]).replace("a_ptr=*fp16, b_ptr=*fp16, c_ptr=*fp16, ", "")
+    (every,) = found(source, "TL101")
+    assert (every.severity, every.certainty, len(every.gpus)) == ("warning", "likely", 3)
+    kinds = [
+        (one.severity, one.certainty, one.gpus)
+        for one in found(source + "\nFP8 = torch.float8_e5m2\n", "TL101")
+    ]
+    assert ("info", "likely", ("rtx4090",)) in kinds
+    assert all(certainty == "possible" for _, certainty, gpus in kinds if gpus != ("rtx4090",))

@@ -85,6 +85,7 @@ class Config:
     spread: Span | None = None  # the comprehension or call that builds many configs from one text
     path: str = ""  # file of the span where it is not the kernel's
     unknown: Mapping[str, str] = field(default_factory=dict)  # kwarg or option that is not known -> why
+    hook: Any = None  # FunctionDef or Lambda of pre_hook, where it is in a file that was read
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,6 +114,8 @@ class AutotuneSite:
     tuned_file: bool = (
         False  # the entries of a tuned JSON file: each is launched as it is, none is tried against another
     )
+    pre_hook: Any = None  # FunctionDef or Lambda of the decorator's own hooks, as `prune_hook`
+    post_hook: Any = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,8 +63,7 @@ def _make(interp: Interpreter, kernel: Kernel, layer: Layer) -> AutotuneSite:
                 if isinstance(element, ast.Constant) and isinstance(element.value, str):
                     spans[f"{option}:{element.value}"] = module.span(element)
     prune = layer.arguments.get("prune_configs_by")
-    hooks = {name: prune.get(name) if isinstance(prune, Dict) else None for name in _HOOKS}
-    nodes = {name: hook.node if isinstance(hook, Function) else None for name, hook in hooks.items()}
+    hooks = {name: _node(prune.get(name)) if isinstance(prune, Dict) else None for name in _HOOKS}
     top_k = prune.get("top_k", 1.0) if isinstance(prune, Dict) else None
     named = _names(layer.arguments.get("key", MISSING))
     given = "key" in layer.arguments
@@ -78,13 +77,20 @@ def _make(interp: Interpreter, kernel: Kernel, layer: Layer) -> AutotuneSite:
         _names(layer.arguments.get("reset_to_zero")) or (),
         _names(layer.arguments.get("restore_value")) or (),
         _prune(prune),
-        nodes["early_config_prune"],
-        nodes["perf_model"],
+        hooks["early_config_prune"],
+        hooks["perf_model"],
         top_k if isinstance(top_k, (int, float)) else None,
         spans,
         frozenset(name for name in layer.arguments if name not in _READ or name == "pre_hook"),
         module.path,
+        pre_hook=_node(layer.arguments.get("pre_hook")),
+        post_hook=_node(layer.arguments.get("post_hook")),
     )
+
+
+def _node(hook: Any) -> ast.AST | None:
+    """The function that is called as it stands: nothing is bound to it."""
+    return hook.node if isinstance(hook, Function) and hook.bound is None and hook.kind != "class" else None
 
 
 def _prune(prune: Any) -> str | None:
@@ -246,6 +252,7 @@ class _Reader:
             value.spread.span if value.spread is not None else None,
             value.origin.path if value.origin.path != self.home else "",
             unknown,
+            _node(value.pre_hook),
         )
 
 

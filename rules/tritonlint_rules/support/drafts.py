@@ -5,7 +5,8 @@ with all the GPUs it holds for; `{gpus}` in the words stands for their names.
 
 Where nobody chose the GPUs, nobody said that the program is for each of them: what one of them lacks is then
 `possible` only, and what holds on some of them weighs one step less. `possible` is all that is said of files for other
-chips as well, and what is said of one vendor's GPUs in files for the other's.
+chips as well, and what is said of one vendor's GPUs in files for the other's; and what is said of a launch that a test
+expects to raise.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from tritonlint.finding import SEVERITIES, Certainty, Finding, Fix, Related, Sev
 from tritonlint.rule import Context, EstimateOf
 from tritonlint.source.sites import Candidate
 from tritonlint.source.values import DType, Known, OneOf
+from tritonlint_rules.support.expected import is_expected
 from tritonlint_rules.support.places import Place
 from tritonlint_rules.support.say import listed
 from tritonlint_rules.support.vendors import for_other_chips, for_vendor
@@ -63,6 +65,8 @@ def findings(code: str, name: str, context: Context, drafts: Iterable[Draft]) ->
             for draft in drafts
         ]
     for draft in drafts if context.gpus_chosen else _weighed(context, list(drafts)):
+        if draft.severity != "info" and is_expected(context, draft.place):
+            draft = replace(draft, certainty="possible")
         if SEVERITIES.index(draft.severity) < least:
             continue
         config = tuple(sorted((key, repr(value)) for key, value in (draft.config or {}).items()))
@@ -104,15 +108,20 @@ def _with_names(draft: Draft, names: list[str]) -> str:
 
 
 def _weighed(context: Context, drafts: list[Draft]) -> Iterator[Draft]:
-    """The drafts on GPUs that nobody chose."""
-    held: dict[Place, set[str]] = {}
+    """The drafts on GPUs that nobody chose. What is `possible` on some makes nothing that is known on others hold on
+    all."""
+    held: dict[tuple[Place, bool], set[str]] = {}  # place, whether more than possible -> GPUs
     for draft in drafts:
         if draft.gpu is not None:
-            held.setdefault(draft.place, set()).add(draft.gpu.name)
+            held.setdefault((draft.place, False), set()).add(draft.gpu.name)
+            if draft.certainty != "possible":
+                held.setdefault((draft.place, True), set()).add(draft.gpu.name)
     for draft in drafts:
         if draft.lacks:
             yield replace(draft, certainty="possible")
-        elif draft.gpu is not None and len(held[draft.place]) < len(context.gpus):
+        elif draft.gpu is not None and len(held[draft.place, draft.certainty != "possible"]) < len(
+            context.gpus
+        ):
             yield replace(draft, severity=_STEP_DOWN[draft.severity])
         else:
             yield draft

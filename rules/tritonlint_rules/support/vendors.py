@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ _AMD_TEXT = re.compile(r"\b(is_hip|is_rocm|is_amd|on_gfx\w*|gfx\d{3,4}\w?|ROCm)\
 # Chips that other builds of Triton compile for, by the folders in which libraries keep what is written for them.
 _OTHER_CHIPS = frozenset(
     ("ascend", "npu", "cambricon", "mlu", "kunlunxin", "mthreads", "musa", "iluvatar", "corex", "metax", "maca",
-     "enflame", "gcu", "tsingmicro", "hpu", "xpu")
+     "enflame", "gcu", "tsingmicro", "hpu", "xpu", "hcu", "dcu")
 )  # fmt: skip
 # And the folders in which they keep what is for the GPUs of one vendor. ("cuda" is not among them: ROCm's builds of
 # torch call their devices so, and use what lies there.)
@@ -29,8 +30,9 @@ _NEAR_FOLDERS = 4  # what stands higher up is where somebody keeps the project, 
 
 @lru_cache(maxsize=8)  # each rule asks, for each plan of a file
 def for_other_chips(path: str) -> bool:
-    """Whether the file lies in a folder for chips that are no GPUs of NVIDIA or AMD: their compilers are others."""
-    return not _OTHER_CHIPS.isdisjoint(_near(path))
+    """Whether the file lies in a folder for chips that are no GPUs of NVIDIA or AMD (`npu`, `vllm_ascend`): their
+    compilers are others."""
+    return any(re.split(r"[-_+]", part)[-1] in _OTHER_CHIPS for part in _near(path))
 
 
 @lru_cache(maxsize=8)
@@ -41,7 +43,10 @@ def for_vendor(path: str) -> Vendor | None:
 
 
 def _near(path: str) -> list[str]:
-    parts = PurePath(path.replace("\\", "/")).parts[-_NEAR_FOLDERS - 1 :]
+    """The folders near the file, and those in which Triton and its forks keep a backend however deep the file is."""
+    every = PurePath(path.replace("\\", "/")).parts
+    backends = [name for folder, name in pairwise(every) if folder == "third_party"]
+    parts = [*backends, *every[-_NEAR_FOLDERS - 1 :]]
     return [part.lower().removesuffix(".py").strip("_") for part in parts]
 
 
