@@ -4,15 +4,17 @@
     python benchmarks/fit_timing.py collect OTHER.csv OTHER.pkl --kernels OTHER_kernels.py
     python benchmarks/fit_timing.py fit ROWS.pkl,MORE.pkl [--hold-out REGEX] [--check OTHER.pkl]
         [--write tritonlint/model/timing.json]
+    python benchmarks/fit_timing.py range HELD_OUT.pkl [--write tritonlint/model/timing.json]
     python benchmarks/fit_timing.py check ROWS.pkl
 
 `collect` estimates each timed launch (timed_rows.py) and keeps what the time model reads of it, with the registers and
 CTAs that were measured beside those that were estimated, and what a thread has to keep, for fit_spills.py. `fit` needs
 numpy and scipy; it fits on the measured ones, so that an error of the register estimate does not bend the mechanisms,
 and reports with the estimated ones, as users get them. The loss is of logarithms: robust, fast launches weigh more, and
-four fifths of what a problem's launches are off together is forgiven, since ranking is what the model is for. The range
-is the 5% to 95% quantile of truth / prediction over launches that do not spill. `--hold-out` leaves kinds, types or
-shapes out of the fit and says how well they are predicted.
+four fifths of what a problem's launches are off together is forgiven, since ranking is what the model is for. `range`
+takes the 5% to 95% quantile of truth / prediction over launches that do not spill, of kernels that nothing is fitted on
+(benchmarks/data/h200_held_out.jsonl), so that it holds for kernels as users have them. `--hold-out` leaves kinds, types
+or shapes out of the fit and says how well they are predicted.
 
 For each kernel and problem: Spearman's rank correlation, what the model's first choice loses against the best launch
 measured, and what the best of its first five loses.
@@ -136,7 +138,11 @@ def fit(rows: list[dict[str, Any]], start: model.Constants, gpu: Any, rounds: in
     found = least_squares(
         residuals, begin, loss="soft_l1", f_scale=SPREAD, max_nfev=rounds, bounds=(low, high), diff_step=1e-3
     )
-    c = made(found.x)
+    return made(found.x)
+
+
+def ranged(rows: list[dict[str, Any]], gpu: Any, c: model.Constants) -> model.Constants:
+    """The constants with the range that the rows show."""
     steady = [row["ms"] / predicted(row["own"], gpu, c) for row in rows if not row["spills"]]
     return replace(c, low=float(np.quantile(steady, 0.05)), high=float(np.quantile(steady, 0.95)))
 
@@ -172,7 +178,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("collect", "fit", "check"))
+    parser.add_argument("what", choices=("collect", "fit", "range", "check"))
     parser.add_argument("files", nargs="+")
     parser.add_argument("--kernels", default=str(HERE / "gpu_kernels.py"))
     parser.add_argument("--gpu", default="h200")
@@ -193,8 +199,8 @@ def main() -> None:
     if given.hold_out:
         apart = [row for row in rows if re.search(given.hold_out, row["group"])]
         rows = [row for row in rows if not re.search(given.hold_out, row["group"])]
-    if given.what == "fit":
-        c = fit(rows, c, gpu, given.rounds)
+    if given.what in ("fit", "range"):
+        c = fit(rows, c, gpu, given.rounds) if given.what == "fit" else ranged(rows, gpu, c)
         text = json.dumps({name: float(f"{value:.4g}") for name, value in asdict(c).items()}, indent=2) + "\n"
         print(text)
         if given.write:

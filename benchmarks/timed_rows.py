@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import pathlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ class Timed:
     dtype: str
     job: dict[str, Any]
     ms: float
-    row: dict[str, str]
+    row: dict[str, Any]
 
     @property
     def config(self) -> str:
@@ -35,33 +36,46 @@ def timed_rows(
 ) -> Iterator[Timed]:
     """The launches of a table that ran, or those that the driver `refused`, with a time of 0. `kernels` is the file
     that holds them."""
-    with open(path, newline="") as file:
-        for row in csv.DictReader(file):
-            error = row.get("error") or ""
-            if "OutOfResources" not in error if refused else error or not row["ms"]:
-                continue
-            own = "p_M" in row
-            types, values, constants, grid, size = (_ours if own else _plain)(row)
-            job = {
-                "file": kernels,
-                "kernel": row["kernel"],
-                "types": types,
-                "constants": constants,
-                "values": values,
-                "divisible_by_16": [
-                    name for name, of in types.items() if of.startswith("*") or values.get(name, 1) % 16 == 0
-                ],
-                "num_warps": int(row["warps"]),
-                "num_stages": int(row["stages"]),
-                "grid": grid,
-                "gpu": gpu,
-                "triton": "3.6",
-            }
-            group = f"{row['kernel']} {row['dtype']} {size}"
-            yield Timed(group, row["kernel"], row["dtype"], job, float(row["ms"] or 0), row)
+    for row in _rows(path):
+        error = row.get("error") or ""
+        if "OutOfResources" not in error if refused else error or not row["ms"]:
+            continue
+        shape = _whole if "types" in row else _ours if "p_M" in row else _plain
+        types, values, constants, grid, size = shape(row)
+        job = {
+            "file": kernels,
+            "kernel": row["kernel"],
+            "types": types,
+            "constants": constants,
+            "values": values,
+            "divisible_by_16": [
+                name for name, of in types.items() if of.startswith("*") or values.get(name, 1) % 16 == 0
+            ],
+            "num_warps": int(row["warps"]),
+            "num_stages": int(row["stages"]),
+            "grid": grid,
+            "gpu": gpu,
+            "triton": "3.6",
+        }
+        dtype = row.get("dtype", "")
+        group = " ".join(word for word in (row["kernel"], dtype, size) if word)
+        yield Timed(group, row["kernel"], dtype, job, float(row.get("ms") or 0), row)
 
 
-Launch = tuple[dict[str, str], dict[str, int], dict[str, Any], list[int], str]
+def _rows(path: str) -> Iterator[dict[str, Any]]:
+    with open(path, newline="", encoding="utf-8") as file:
+        if path.endswith(".jsonl"):
+            yield from map(json.loads, file)
+        else:
+            yield from csv.DictReader(file)
+
+
+Launch = tuple[dict[str, str], dict[str, Any], dict[str, Any], list[int], str]
+
+
+def _whole(row: dict[str, Any]) -> Launch:
+    """A row of held_out.py, which holds all that is asked."""
+    return row["types"], row["values"], row["constants"], row["grid"], row["problem"]
 
 
 def _constants(row: dict[str, str], names: dict[str, str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import collections
 import pathlib
+import re
 import sys
 from collections.abc import Iterable
 
@@ -29,7 +30,9 @@ KERNELS = str(HERE / "gpu_kernels.py")
 FASTEST = 3
 _TORCH = {
     "fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp8e4nv": "float8_e4m3fn", "i8": "int8",
+    "u8": "uint8", "i32": "int32", "i64": "int64",
 }  # fmt: skip
+_DESCRIPTOR = re.compile(r"tensordesc<(\w+)(\[.*\])>")
 
 
 def fastest(launches: Iterable[Timed]) -> list[Timed]:
@@ -42,13 +45,17 @@ def fastest(launches: Iterable[Timed]) -> list[Timed]:
 
 def program(kernels: str, launches: list[Timed]) -> str:
     """The kernels and a function for each launch, with all types and sizes in sight."""
-    parts = ["import torch\n", kernels]
+    parts = ["import torch\nfrom triton.tools.tensor_descriptor import TensorDescriptor\n", kernels]
     for number, launch in enumerate(launches):
         job = launch.job
         lines, arguments = [], []
         for name, of in job["types"].items():
             if of.startswith("*"):
                 lines.append(f"{name} = torch.empty((65536,), dtype=torch.{_TORCH[of[1:]]}, device='cuda')")
+                arguments.append(f"{name}={name}")
+            elif made := _DESCRIPTOR.fullmatch(of):
+                whole = f"torch.empty((4096, 4096), dtype=torch.{_TORCH[made[1]]}, device='cuda')"
+                lines.append(f"{name} = TensorDescriptor.from_tensor({whole}, {made[2]})")
                 arguments.append(f"{name}={name}")
             else:
                 arguments.append(f"{name}={job['values'].get(name, 0.5)}")

@@ -58,7 +58,7 @@ class Constants:
     clash: float  # how far programs that meet at a unit wait for each other; 1: as if they came at random
     overlap: float  # exponent where products and the loads of later turns run beside each other
     norm_memory: float  # exponent where multiprocessors and memory compete
-    low: float  # truth / prediction, of 1 in 20 launches less
+    low: float  # truth / prediction, of 1 in 20 launches less, where kernels were not fitted
     high: float  # of 1 in 20 launches more
 
 
@@ -231,8 +231,8 @@ def wave(one: Busy, programs: int, c: Constants) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Milliseconds of a launch; `low_ms` to `high_ms` holds 9 of 10 measured launches. `parts` are what each unit would
-    need alone, and the chain of waits of the programs of each wave."""
+    """Milliseconds of a launch; `low_ms` to `high_ms` holds 9 of 10 launches of kernels that nothing was fitted on, where
+    nothing spills. `parts` are what each unit would need alone, and the chain of waits of the programs of each wave."""
 
     total_ms: float
     low_ms: float
