@@ -817,3 +817,33 @@ def scaled_by_root(x_ptr, o_ptr, n, N: tl.constexpr, D: tl.constexpr):
     x = tl.load(x_ptr + i[:, None] * n + d[None, :], mask=i[:, None] < N, other=0.0)
     s = tl.dot(x, tl.trans(x)) * (1.0 / math.sqrt(D))
     tl.store(o_ptr + i[:, None] * W + i[None, :], s / tl.sum(s, axis=1)[:, None])
+
+
+@triton.jit
+def scaled_fp4_by_fp8(a_ptr, x_ptr, b_ptr, y_ptr, o_ptr, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Packed fp4 times fp8: what is spread from scales has the operand's layout by another name, and conversions of both
+    operands go through what is made of them to be that of the operand."""
+    m, n = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN)
+    half, k, groups = tl.arange(0, BK // 2), tl.arange(0, BK), tl.arange(0, BK // 32)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for t in range(0, tl.cdiv(K, BK)):
+        a = tl.load(a_ptr + m[:, None] * (K // 2) + t * (BK // 2) + half[None, :])
+        b = tl.load(b_ptr + (t * BK + k)[:, None] + n[None, :] * K)
+        x = tl.load(x_ptr + m[:, None] * (K // 32) + t * (BK // 32) + groups[None, :])
+        y = tl.load(y_ptr + n[:, None] * (K // 32) + t * (BK // 32) + groups[None, :])
+        acc = tl.dot_scaled(a, x, "e2m1", b, y, "e4m3", acc)
+    tl.store(o_ptr + m[:, None] * 512 + n[None, :], acc)
+
+
+@triton.jit
+def narrow_left_operand(q_ptr, k_ptr, v_ptr, o_ptr, N, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    """A left operand of fp8 that is computed: in tensor memory in some releases, in shared memory in others."""
+    m, n, d = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, D)
+    q = tl.load(q_ptr + m[:, None] * D + d[None, :])
+    acc = tl.zeros((BM, D), dtype=tl.float32)
+    for s in range(0, N, BN):
+        k = tl.load(k_ptr + (s + n)[None, :] * D + d[:, None])
+        v = tl.load(v_ptr + (s + n)[:, None] * D + d[None, :])
+        p = tl.exp(tl.dot(q, k))
+        acc += tl.dot(p.to(v.dtype), v)
+    tl.store(o_ptr + m[:, None] * D + d[None, :], acc)

@@ -169,7 +169,7 @@ def _dot_operand(pass_: Rematerialization, convert: GOp, users: list[GOp]) -> bo
         return False
     slice_ = Slice()
     if not pass_.backward_slice(
-        (convert, 0), target, slice_, lambda op: not _moves_no_data(op), slices_too=True
+        (convert, 0), target, slice_, lambda op: not _moves_no_data(op), of_operand=True
     ):
         return False
     inner = Slice()

@@ -274,6 +274,19 @@ def fp4_unpacked(shape: Shape, axis: int, source: Distributed, forward: bool) ->
     return None if merged is None else Linear(merged)
 
 
+def _through_reshape(op: GOp, source: GValue, encoding: Distributed, target: GValue) -> Distributed | None:
+    """The encoding of the other side of a reshape, of which `source` has `encoding`. Where the compiler says so, a slice
+    that only gets its dimension back has the encoding that it is a slice of."""
+    if (
+        op.attrs.get("expands_slices")
+        and isinstance(encoding, Slice)
+        and target.shape == (*source.shape[: encoding.dim], 1, *source.shape[encoding.dim :])
+    ):
+        return encoding.parent
+    reorders = bool(op.attrs.get("allow_reorder"))
+    return reshaped(source.shape, encoding, target.shape, target.encoding, reorders)
+
+
 def infer_dst(op: GOp, encoding: Distributed) -> Distributed | None:
     """The encoding of the results, given that of the operands."""
     name = op.name
@@ -296,13 +309,7 @@ def infer_dst(op: GOp, encoding: Distributed) -> Distributed | None:
     if name == "tt.trans":
         return transposed(encoding, op.operands[0].shape, tuple(op.attrs["order"]))
     if name == "tt.reshape":
-        return reshaped(
-            op.operands[0].shape,
-            encoding,
-            op.results[0].shape,
-            op.results[0].encoding,
-            bool(op.attrs.get("allow_reorder")),
-        )
+        return _through_reshape(op, op.operands[0], encoding, op.results[0])
     if name == "tt.gather":
         return encoding
     if name == "ttg.fp4_to_fp":
@@ -336,13 +343,7 @@ def infer_src(op: GOp, encoding: Distributed) -> Distributed | None:
     if name == "tt.trans":
         return transposed(encoding, op.results[0].shape, inverse_permutation(tuple(op.attrs["order"])))
     if name == "tt.reshape":
-        return reshaped(
-            op.results[0].shape,
-            encoding,
-            op.operands[0].shape,
-            op.operands[0].encoding,
-            bool(op.attrs.get("allow_reorder")),
-        )
+        return _through_reshape(op, op.results[0], encoding, op.operands[0])
     if name == "tt.gather":
         return encoding
     if name == "ttg.fp4_to_fp":

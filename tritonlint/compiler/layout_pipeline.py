@@ -45,6 +45,10 @@ def clean_ttir(graph: Graph, target: Target, release: Release) -> None:
         for op in graph.all_ops():
             if op.name == "tt.cat":
                 op.attrs["takes_layouts"] = True
+    if release.reshapes_expand_slices:
+        for op in graph.all_ops():
+            if op.name == "tt.reshape":
+                op.attrs["expands_slices"] = True
     canonicalize(graph)
     combine(graph)
     if release.reorders_broadcasts:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tritonlint.compiler.encodings import AmdMfma, AmdWmma, Blocked, Distributed, Linear, NvidiaMma
+from tritonlint.compiler.encodings import AmdMfma, AmdWmma, Blocked, Distributed, NvidiaMma
 from tritonlint.compiler.graph import GBlock, GOp, Graph, GValue
 from tritonlint.compiler.inference import (
     can_use_result_encoding,
@@ -18,7 +18,6 @@ from tritonlint.compiler.inference import (
     infer_src,
     is_expensive_load_or_store,
 )
-from tritonlint.compiler.layout_properties import elements_per_thread
 from tritonlint.compiler.ops import DOTS, has_same_encoding
 from tritonlint.compiler.releases import Release
 
@@ -161,8 +160,6 @@ class _Propagation:
         for encoding in encodings:
             if isinstance(encoding, preferred):
                 return encoding
-        if self.release.propagation_avoids_copies and isinstance(first, Linear):
-            return min(encodings, key=lambda one: elements_per_thread(one, value.shape))
         return first
 
     # Rewriting

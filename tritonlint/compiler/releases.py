@@ -111,7 +111,7 @@ class Release:
     operand_hoisting: Literal["stepwise", "nvidia", "all"] = (
         "stepwise"  # conversions to dot operands move to loads
     )
-    slices_end_at_equal_layouts: bool = False  # where a layout is the wanted one by another name
+    operand_slices_end_at_broadcasts: bool = False  # of what has the wanted layout by another name
     leaves_out_trivial_converts: bool = False  # hoisting inserts no conversion between equal layouts
     mma_v2_balanced_warps: bool = False  # warps of mma.sync balance the repetitions along M and N
     wgmma_left_in_registers: bool = False  # operand A that is not loaded goes to wgmma from registers at once
@@ -127,9 +127,7 @@ class Release:
     bf16_splits: bool = False  # input precisions bf16x3 and bf16x6
     reordering_reshapes_are_anchors: bool = True  # a reshape that may reorder keeps its encoding
     efficient_reshapes_block: bool = False  # encodings do not spread through reshapes that are tuned
-    propagation_avoids_copies: bool = (
-        False  # where encodings meet, a linear first one loses to that with the fewest elements in a thread
-    )
+    reshapes_expand_slices: bool = False  # a slice that is reshaped to have its dimension back is expanded
     hoisting_takes_existing: bool = False  # a conversion to an operand is replaced by one that exists
     coalesces_descriptors: bool = False  # descriptor loads and stores get wide rows too
     reorders_broadcasts: bool = False  # elementwise operations move before broadcasts
@@ -178,7 +176,7 @@ class Release:
     tmem_forwards_before_hoisting: bool = False  # an accumulator that continues another one is that one
     tcgen05_left_in_tmem: bool = True  # left operands that are computed go through tensor memory
     tcgen05_waits_for_late: bool = True  # products whose operands are computed in the loop are pipelined
-    tmem_operand_dense: bool = True  # left operands are packed in tensor memory
+    tmem_operand_bits: tuple[int, ...] = (8, 16, 32)  # of left operands in tensor memory
     tma_stores_in_while: bool = False  # staging tiles of descriptor stores also leave while loops
     peels_tcgen05_epilogue: bool = False  # the last iteration of a loop that waits for tcgen05 is peeled
 
@@ -347,6 +345,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "carried_share_cluster": False,
     }),
     (3, 5, {
+        "tmem_operand_bits": (16, 32),
         "slices_pass_equal_layouts": True,
         "folds_into_tmem_stores": True,
         "barriers_have_cta_dimension": True,
@@ -411,6 +410,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 8, {
         "unmodelled": (),
+        "tmem_operand_bits": (8, 16, 32),
         "slices_pass_equal_layouts": False,
         "tmem_sinks_allocs": True,
         "prefetches_on": "ampere",
@@ -444,7 +444,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "late_use_needs_buffer": False,
         "cluster_layouts_first": True,
         "hoisting_takes_existing": True,
-        "propagation_avoids_copies": True,
+        "reshapes_expand_slices": True,
         "reordering_reshapes_are_anchors": False,
         "allocs_stay_behind_writes": True,
         "atomic_shuffles": True,
@@ -453,7 +453,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "views_to_shared_linear": True,
         "join_checks_packing": True,
         "leaves_out_trivial_converts": True,
-        "slices_end_at_equal_layouts": True,
+        "operand_slices_end_at_broadcasts": True,
         "shuffle_from_own_warp": True,
         "tma_stores_in_while": True,
         "tmem_forwards_before_hoisting": True,

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tritonlint.compiler.encodings import Distributed, DotOperand
-from tritonlint.compiler.encodings import Slice as SliceOf
 from tritonlint.compiler.graph import GOp, Graph, GValue
 from tritonlint.compiler.inference import (
     can_use_result_encoding,
@@ -147,11 +146,11 @@ class Rematerialization:
         encoding: Distributed,
         slice_: Slice,
         stop: Stop | None = None,
-        slices_too: bool = False,
+        of_operand: bool = False,
     ) -> bool:
         """Collect what the root's value is made from, as far as encodings can be inferred; False if they
         cannot. It ends where values have the wanted encoding (not in 3.5 to 3.7, which repeat what made them,
-        too), from 3.9 on also under another name; the encoding of a slice of a tile only with `slices_too`."""
+        too); that of an operand from 3.9 on also where what is broadcast has the wanted layout by another name."""
         seen: set[tuple[GOp, int, Distributed]] = set()
         queue: list[tuple[GOp, int, Distributed]] = []
 
@@ -176,9 +175,10 @@ class Rematerialization:
             if layout.setdefault(value, wanted) != wanted:
                 return False
             if (value.encoding == wanted and not self.release.slices_pass_equal_layouts) or (
-                self.release.slices_end_at_equal_layouts
-                and (slices_too or not isinstance(wanted, SliceOf))
-                and to_linear(value.encoding, value.shape) == to_linear(wanted, value.shape)
+                of_operand
+                and self.release.operand_slices_end_at_broadcasts
+                and user.name == "tt.broadcast"
+                and _is_same_layout(value, wanted)
             ):
                 continue
             if mode == "left_out" and self.existing_conversion(user, value, wanted, slice_):
@@ -470,6 +470,13 @@ def is_associative(op: GOp) -> bool:
     if not source.type.element.startswith(("fp", "bf")) or source.shape[op.attrs["axis"]] <= 2:
         return True
     return all(inner.name not in ("arith.addf", "arith.mulf") for inner in op.walk())
+
+
+def _is_same_layout(value: GValue, encoding: Distributed) -> bool:
+    """Whether the encoding is that of the value by another name; how often a thread holds an element does not count."""
+    layouts = (to_linear(one, value.shape) for one in (value.encoding, encoding))
+    have, wanted = (layout.without_broadcast_registers() for layout in layouts)
+    return have == wanted
 
 
 def _mapped(mapping: dict[GValue, GValue], value: GValue) -> GValue:

@@ -458,7 +458,7 @@ def promote_left_operands(graph: Graph, release: Release) -> None:
         source, memory = alloc.operands[0], mma.operands[2]
         bits = bits_of(source.type.element)
         accumulator = memory.encoding
-        if bits not in (8, 16, 32) or not isinstance(accumulator, TensorMemory):
+        if bits not in release.tmem_operand_bits or not isinstance(accumulator, TensorMemory):
             continue
         if getattr(alloc.result.encoding, "fp4_padded", False):
             continue
@@ -466,7 +466,7 @@ def promote_left_operands(graph: Graph, release: Release) -> None:
         encoding = TensorMemory(
             accumulator.block_m,
             source.shape[1],
-            1 if release.tmem_operand_dense else 32 // bits,
+            1,
             accumulator.two_ctas,
             False,
             accumulator.cta_split_m,
