@@ -59,7 +59,18 @@ class TestMerge:
         first = finding(assumptions=("x is *fp16",))
         second = finding(gpus=("l4",), assumptions=("x is *fp16", "n is i32"), help="do this")
         (one,) = merge([first, second])
-        assert one.assumptions == ("x is *fp16", "n is i32") and one.help == "do this"
+        assert one.assumptions == ("x is *fp16", "n is i32") and one.help == "on l4: do this"
+
+    def test_notes_and_help_say_on_which_gpus_they_hold(self) -> None:
+        every, some, rest = (Related("a.py", SPAN, text) for text in ("every", "some", "rest"))
+        first = finding(gpus=("t4", "a100"), related=(every, some), help="fewer")
+        second = finding(gpus=("l4",), message="other", related=(every, rest), help="fewer still")
+        (one,) = merge([first, second])
+        notes = [note.message for note in one.related]
+        assert notes == ["every", "some on t4, a100", "rest on l4", "other"]
+        assert one.help == "on t4, a100: fewer; on l4: fewer still"
+        (same,) = merge([first, replace(second, help="fewer")])
+        assert same.help == "fewer"
 
 
 class TestSuppressions:

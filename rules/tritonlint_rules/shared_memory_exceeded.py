@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from tritonlint.finding import Finding, Fix, Related
 from tritonlint.rule import Context, Rule
@@ -13,9 +13,10 @@ from tritonlint_rules.support.nearest import Change, fix_for, nearest_fit, repea
 from tritonlint_rules.support.parts import breakdown
 from tritonlint_rules.support.places import of_line_in
 from tritonlint_rules.support.say import bytes_text, config_text, counted, kilobytes, listed
-from tritonlint_rules.support.survey import Entry, Over, assumptions, never_runs
+from tritonlint_rules.support.survey import Entry, Over, assumptions, never_runs, telling
 
 CODE, NAME = "TL101", "shared-memory-exceeded"
+_MANY = 3  # other branches that are named
 
 
 def check(context: Context) -> Iterable[Finding]:
@@ -29,15 +30,21 @@ def _draft(context: Context, excess: Excess) -> Draft:
     need = ("at least " if overrun.at_least else "") + bytes_text(overrun.need)
     message = f"smem {need} exceeds {kilobytes(overrun.limit)} on {{gpus}}"
     message += f": {parts}" if parts else ""
+    others = excess.most.others
     if excess.of > 1:
         message += f", with {config_text(config_values(entry.of.candidate))}"
+    elif others:
+        values = telling(entry, [one for one, _ in others])
+        message += (
+            f", with {config_text(values)}; {counted(len(others), 'other branch', 'other branches')} too"
+        )
     change = nearest_fit(context, entry) if overrun.sure and len(over) == 1 else None
     return excess.draft(
         message,
         excess.certainty,
         assumptions(entry),
         help_text=_help(entry, change, over),
-        related=_related(over),
+        related=(*_related(over), *_branches(excess)),
         fix=_fix(context, entry, change),
         tags=frozenset({"unnecessary"}) if entry.in_list and never_runs(entry) else frozenset(),
     )
@@ -54,6 +61,14 @@ def _related(over: tuple[Over, ...]) -> tuple[Related, ...]:
             place = of_line_in(entry.plan, part.line)
             places.append(Related(place.path, place.span, f"{part.label}: {bytes_text(part.shared_bytes)}"))
     return tuple(places)
+
+
+def _branches(excess: Excess) -> Iterator[Related]:
+    """What the launch asks for with the values of other branches."""
+    for entry, overrun in excess.most.others[:_MANY] if excess.of == 1 else ():
+        place, values = entry.place, telling(entry, [excess.entry])
+        need = ("at least " if overrun.at_least else "") + bytes_text(overrun.need)
+        yield Related(place.path, place.span, f"with {config_text(values)}: smem {need}")
 
 
 def _help(entry: Entry, change: Change | None, over: tuple[Over, ...]) -> str | None:

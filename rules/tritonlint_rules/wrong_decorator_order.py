@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from tritonlint.finding import Finding, Related
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
+from tritonlint_rules.support.decorators import never_compiled
 from tritonlint_rules.support.drafts import Draft, findings
 from tritonlint_rules.support.places import Place
 
@@ -22,6 +23,19 @@ def _drafts(context: Context) -> Iterator[Draft]:
     uses = [use for use in plan.decorators if use.kind in ("jit", "autotune", "heuristics")]
     jit = [place for place, use in enumerate(uses) if use.kind == "jit"]
     tuners = [use for use in uses if use.kind == "autotune"]
+    bare = never_compiled(plan)
+    if bare is not None:
+        yield Draft(
+            place=Place(plan.kernel.path, bare.span),
+            severity="error",
+            certainty="proven",
+            message=(
+                f"{bare.kind} is given the plain function {plan.kernel.name}, which no jit compiled: it raises "
+                "AttributeError: no attribute 'arg_names'"
+            ),
+            help="it belongs above the @triton.jit of a kernel, not above the function that launches one",
+        )
+        return
     if jit and jit[0] < len(uses) - 1:
         below = uses[jit[0] + 1]
         yield Draft(
@@ -53,16 +67,25 @@ _TWO = [samples.block(512), samples.block(1024)]
 _GOOD = samples.tuned_scale(_TWO)
 _SECOND = samples.autotune([samples.block(256), samples.block(2048)])
 _TWICE = _GOOD.replace("@triton.jit", _SECOND + "@triton.jit")
+_BARE = samples.launched_scale() + (
+    "\n\n"
+    + samples.autotune(_TWO, 'key=["n"]')
+    + 'def tuned(x, y, n):\n    scale[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x, y, n, BLOCK=1024)\n'
+)
 _HEURISTIC = '@triton.heuristics({"EVEN": lambda args: args["n"] % 1024 == 0})\n'
 
 RULE = Rule(
     code=CODE,
     name=NAME,
     severity="error",
-    what="`triton.jit` above another of Triton's decorators, or two `triton.autotune` on one kernel.",
+    what=(
+        "`triton.jit` above another of Triton's decorators, two `triton.autotune` on one kernel, or a tuner on a "
+        "function without `triton.jit`."
+    ),
     why=(
         "`jit` takes a Python function; given a tuner it fails where the module is imported. Two tuners "
-        "each pass all launch options, so that the inner one gets every option twice."
+        "each pass all launch options, so that the inner one gets every option twice. A tuner reads the names of the "
+        "kernel's arguments off what `jit` makes; a plain function has none."
     ),
     example=(
         "```python\n"
@@ -93,6 +116,11 @@ RULE = Rule(
             samples.launched_scale().replace("@triton.jit", "@wrap_jit_func\n@triton.jit"),
             "a wrapper of what jit makes, with jit in its name",
         ),
+        samples.miss(_GOOD.replace("@triton.jit", "@compiled"), "a decorator of its own may compile"),
+        samples.miss(
+            _BARE.replace("@triton.autotune", "@tuned_with"),
+            "a tuner of its own may take what it launches with",
+        ),
     ),
     invalid=(
         samples.hit(_TWICE, "@triton.autotune", "tuned twice", severity="error"),
@@ -109,5 +137,6 @@ RULE = Rule(
             "tuned twice",
             why="autotune by its own name",
         ),
+        samples.hit(_BARE, "@triton.autotune", "no jit compiled", severity="error"),
     ),
 )

@@ -19,6 +19,7 @@ from tritonlint.finding import SEVERITIES, Certainty, Finding, Fix, Related, Sev
 from tritonlint.rule import Context, EstimateOf
 from tritonlint.source.sites import Candidate
 from tritonlint.source.values import DType, Known, OneOf
+from tritonlint_rules.support.decorators import never_compiled
 from tritonlint_rules.support.expected import is_expected
 from tritonlint_rules.support.places import Place
 from tritonlint_rules.support.say import listed
@@ -52,7 +53,10 @@ _STEP_DOWN: Mapping[Severity, Severity] = {"error": "warning", "warning": "info"
 
 
 def findings(code: str, name: str, context: Context, drafts: Iterable[Draft]) -> list[Finding]:
-    """One finding for all drafts that say the same at the same place; none for what weighs too little to be shown."""
+    """One finding for all drafts that say the same at the same place; none for what weighs too little to be shown, and
+    none but TL312's of what Triton's decorator refuses."""
+    if code != "TL312" and never_compiled(context.plan) is not None:
+        return []
     least = SEVERITIES.index(context.least)
     groups: dict[tuple[Any, ...], list[Draft]] = {}
     if for_other_chips(context.path):

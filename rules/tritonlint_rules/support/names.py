@@ -7,8 +7,9 @@ import difflib
 from tritonlint import fixes
 from tritonlint.finding import Edit, Fix, Related
 from tritonlint.rule import Context
-from tritonlint.source.sites import AutotuneSite, LaunchPlan, ModuleRef
+from tritonlint.source.sites import AutotuneSite, LaunchPlan
 from tritonlint_rules.support.callers import bound_again, call_at, several_kernels
+from tritonlint_rules.support.decorators import is_triton
 
 
 def parameter_names(plan: LaunchPlan) -> list[str]:
@@ -47,16 +48,11 @@ def sure_launch(context: Context, plan: LaunchPlan) -> bool:
 def plain_tuner(plan: LaunchPlan, tuning: AutotuneSite) -> bool:
     """Whether the decorator is Triton's own, under whatever name; a project's own tuner may treat names in
     its own way."""
-    for use in plan.decorators:
-        if use.kind == "autotune" and use.span.line == tuning.span.line:
-            called = use.text.lstrip("@").split("(", 1)[0].strip()
-            first, _, rest = called.partition(".")
-            meant = plan.kernel.scope.lookup(first)
-            if isinstance(meant, ModuleRef):
-                called = f"{meant.dotted}.{rest}" if rest else meant.dotted
-                return called.startswith("triton.") and called.endswith("autotune")
-            return called == "triton.autotune"
-    return False
+    return any(
+        is_triton(plan, use)
+        for use in plan.decorators
+        if use.kind == "autotune" and use.span.line == tuning.span.line
+    )
 
 
 def named(plan: LaunchPlan, tuning: AutotuneSite, where: str, names: list[str]) -> tuple[Related, ...]:

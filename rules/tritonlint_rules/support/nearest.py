@@ -15,6 +15,7 @@ from tritonlint import fixes
 from tritonlint.finding import Edit, Fix
 from tritonlint.rule import Context, EstimateOf
 from tritonlint.source.sites import Config
+from tritonlint_rules.support.cuts import cutting
 from tritonlint_rules.support.drafts import known_int
 from tritonlint_rules.support.places import of_candidate
 from tritonlint_rules.support.survey import Entry, overruns
@@ -22,7 +23,7 @@ from tritonlint_rules.support.survey import Entry, overruns
 Kind = Literal["num_stages", "reduction tile", "tile", "num_warps"]
 
 # Tile sizes by the names that kernels give them. What names a property of the data (a head dimension, a
-# hidden size) is not for the linter to change.
+# hidden size) is not for the linter to change, whatever it is called.
 _TILE = re.compile(r"BLOCK|TILE|CHUNK|^B[A-Z]{1,2}$|^[XYZR]BLOCK$|^T[MNK]$", re.IGNORECASE)
 _DATA = re.compile(r"DIM|HEAD|HIDDEN|MODEL|GROUP|NUM_|COUNT|DTYPE|STRIDE|EVEN|SPLIT", re.IGNORECASE)
 _REDUCTION = re.compile(r"(^|_|BLOCK|TILE|CHUNK|SIZE|^B|^T)K$|^RBLOCK$", re.IGNORECASE)
@@ -80,10 +81,12 @@ def _steps(entry: Entry) -> Iterator[tuple[Kind, dict[str, Any]]]:
     stages = known_int(candidate.num_stages)
     lowest = 1 if entry.gpu.vendor == "nvidia" else 2
     yield from (("num_stages", {"num_stages": fewer}) for fewer in _fewer_stages(stages or 1, lowest))
+    cut = cutting(entry.plan.kernel.node)
     tiles = {
         name: size
         for name, knowledge in candidate.constants.items()
-        if (size := known_int(knowledge)) and size > 16 and _TILE.search(name) and not _DATA.search(name)
+        if (size := known_int(knowledge)) and size > 16 and name in cut
+        if _TILE.search(name) and not _DATA.search(name)
     }
     for name, size in tiles.items():
         if _REDUCTION.search(name):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tritonlint.finding import CERTAINTIES, Certainty
 from tritonlint.rule import Context, EstimateOf
 from tritonlint.source.sites import AutotuneSite, LaunchPlan
 from tritonlint.source.values import OneOf
-from tritonlint_rules.support.drafts import known_int
+from tritonlint_rules.support.drafts import config_values, known_int
 from tritonlint_rules.support.places import Place, of_candidate
 
 if TYPE_CHECKING:
@@ -148,11 +148,13 @@ def overruns(entry: Entry) -> tuple[Overrun, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """The candidate of a config that overruns a resource most."""
+    """The candidate of a config or launch that overruns a resource most. `others` overrun it with other values, which a
+    condition that was not decided gives."""
 
     entry: Entry
     overrun: Overrun
     at_most: Certainty
+    others: tuple[tuple[Entry, Overrun], ...] = ()
 
 
 def worst(group: Sequence[Entry], resource: Resource) -> Over | None:
@@ -163,8 +165,19 @@ def worst(group: Sequence[Entry], resource: Resource) -> Over | None:
         found += [(entry, one) for one in overruns(entry) if one.resource == resource]
     if not found:
         return None
-    entry, overrun = max(found, key=lambda pair: (pair[1].sure, pair[1].need))
-    return Over(entry, overrun, in_all(known(group) or group, found))
+    most = max(found, key=lambda pair: (pair[1].sure, pair[1].need))
+    others: dict[str, tuple[Entry, Overrun]] = {}
+    for pair in found:
+        if pair[1].sure and telling(pair[0], [most[0]]):
+            others.setdefault(repr(config_values(pair[0].of.candidate)), pair)
+    return Over(*most, in_all(known(group) or group, found), tuple(others.values()))
+
+
+def telling(entry: Entry, others: Sequence[Entry]) -> dict[str, Any]:
+    """Those of its values that the others have otherwise."""
+    values = config_values(entry.of.candidate)
+    rest = [config_values(other.of.candidate) for other in others]
+    return {name: value for name, value in values.items() if any(one.get(name) != value for one in rest)}
 
 
 def never_runs(entry: Entry) -> bool:
