@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
@@ -194,6 +195,41 @@ def test_concise_text_is_a_line_a_finding(report: Report) -> None:
 )
 def test_carets_stand_below_the_text(source: str, span: Span, text: str, carets: str) -> None:
     assert excerpt_lines(source, span) == (text, carets)
+
+
+@pytest.mark.parametrize(
+    ("span", "text", "carets"),
+    [
+        (Span(1, 1, 1, 4), "abc = function(argument, ano...", "^^^"),
+        (Span(1, 7, 1, 60), "abc = function(argument, ano...", "      " + "^" * 25),
+        (Span(1, 36, 1, 43), "...keyword=1)", "   ^^^^^^^"),
+    ],
+)
+def test_an_excerpt_takes_no_more_room_than_there_is(span: Span, text: str, carets: str) -> None:
+    line = "abc = function(argument, another,  keyword=1)\n"
+    found = excerpt_lines(line, span, 31)
+    assert found == (text, carets) and len(carets) <= 31
+
+
+def test_a_terminal_gets_lines_that_it_can_show_and_nothing_else_does(report: Report) -> None:
+    long = replace(
+        FINDING,
+        message="smem " + "a few more words " * 12,
+        help="word " * 40,
+        related=(Related("a/path/to/some.py", Span(1, 1, 1, 2), "a note " * 20),),
+    )
+    report = replace(report, findings=(long,))
+    wide = render(report, "full", Style()).splitlines()
+    assert max(map(len, wide)) > 150
+    narrow = render(report, "full", Style(width=70)).splitlines()
+    shown = narrow[: narrow.index("")]
+    assert max(map(len, shown)) <= 70
+    assert " ".join(" ".join(shown).split()) == " ".join(" ".join(wide[: wide.index("")]).split())
+    (first,) = (place for place, line in enumerate(shown) if "= help:" in line)
+    assert shown[first + 1].index("word") == shown[first].index("word")
+    coloured = render(report, "full", Style(True, 70)).splitlines()
+    plain = [re.sub("\x1b\\[[0-9;]*m", "", line) for line in coloured]
+    assert plain[: plain.index("")] == shown
 
 
 def test_no_excerpt_where_there_is_no_source() -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 from tritonlint.finding import Finding
 from tritonlint.lint_many import Report
 from tritonlint.output.style import SEVERITY_COLOUR, Style
+from tritonlint.output.wrap import Part, columns, wrapped
 from tritonlint.span import Span
 
 MAX_EXCERPT = 160  # columns of a source line that are shown
+_LEAST_EXCERPT = 30
 _TAB = 4
 
 
@@ -36,15 +36,21 @@ def full(report: Report, style: Style) -> list[str]:
 
 def _block(finding: Finding, source: str, report: Report, style: Style) -> list[str]:
     colour = SEVERITY_COLOUR[finding.severity]
-    head = style.paint(f"{finding.severity}[{finding.code}]", colour, "bold")
-    name = style.paint(f"({finding.name})", "dim")
-    lines = [f"{head}: {style.paint(one_line(finding.message), 'bold')} {name}"]
     margin = len(str(finding.span.line))
     gutter = " " * margin
     bar = style.paint("|", "blue")
     arrow = style.paint("-->", "blue")
+    head: list[Part] = [
+        (f"{finding.severity}[{finding.code}]", (colour, "bold")),
+        (": ", ()),
+        (one_line(finding.message), ("bold",)),
+        (" ", ()),
+        (f"({finding.name})", ("dim",)),
+    ]
+    lines = wrapped(head, style, margin + 3)
     lines.append(f"{gutter}{arrow} {finding.where}:{finding.span.line}:{finding.span.column}")
-    excerpt = excerpt_lines(source, finding.span)
+    room = MAX_EXCERPT if style.width is None else min(MAX_EXCERPT, style.width - margin - 3)
+    excerpt = excerpt_lines(source, finding.span, max(room, _LEAST_EXCERPT))
     if excerpt:
         text, carets = excerpt
         number = style.paint(str(finding.span.line).rjust(margin), "blue")
@@ -53,15 +59,18 @@ def _block(finding: Finding, source: str, report: Report, style: Style) -> list[
             f"{number} {bar} {text}",
             f"{gutter} {bar} {style.paint(carets, colour)}",
         ]
-    equals = style.paint("=", "blue")
-    for note in finding.related:
-        place = f"{note.where}:{note.span.line}:{note.span.column}"
-        lines.append(f"{gutter} {equals} {style.paint('see', 'bold')}: {place}: {one_line(note.message)}")
+
+    def note(label: str, text: str, *names: str) -> list[str]:
+        parts: list[Part] = [(f"{gutter} ", ()), ("=", ("blue",)), (" ", ()), (label, (*names, "bold"))]
+        return wrapped([*parts, (f": {text}", ())], style, margin + len(" = : ") + len(label))
+
+    for one in finding.related:
+        lines += note("see", f"{one.where}:{one.span.line}:{one.span.column}: {one_line(one.message)}")
     known = facts_line(finding)
     if known:
-        lines.append(f"{gutter} {equals} {style.paint('known', 'bold')}: {known}")
+        lines += note("known", known)
     if finding.help:
-        lines.append(f"{gutter} {equals} {style.paint('help', 'cyan', 'bold')}: {one_line(finding.help)}")
+        lines += note("help", one_line(finding.help), "cyan")
     return lines
 
 
@@ -88,8 +97,8 @@ def facts_line(finding: Finding) -> str:
     return ", ".join(parts)
 
 
-def excerpt_lines(source: str, span: Span) -> tuple[str, str] | None:
-    """The first line of a span and the carets below it; None where the source is not at hand."""
+def excerpt_lines(source: str, span: Span, room: int = MAX_EXCERPT) -> tuple[str, str] | None:
+    """The first line of a span and the carets below it, in so many columns; None where the source is not at hand."""
     if not source:
         return None
     from tritonlint.source.text import split_lines
@@ -105,30 +114,30 @@ def excerpt_lines(source: str, span: Span) -> tuple[str, str] | None:
     text = _expand(line[cut:])
     before = columns(_expand(line[cut:start]))
     width = max(columns(_expand(line[cut : max(end, start + 1)])) - before, 1)
-    if before + 1 > MAX_EXCERPT:
-        return None
-    if columns(text) > MAX_EXCERPT:
-        text = text[: MAX_EXCERPT - 3] + "..."
-        width = max(1, min(width, MAX_EXCERPT - before))
+    if before + len("...") >= room:  # what stands before it does not fit: it starts with the span
+        text, before = "..." + _expand(line[start:]), len("...")
+    if columns(text) > room:
+        text = _first(text, room - len("...")) + "..."
+        width = max(1, min(width, room - before))
     return text, " " * before + "^" * width
+
+
+def _first(text: str, room: int) -> str:
+    """As much of a text as fits into so many columns."""
+    if text.isascii():
+        return text[:room]
+    taken = 0
+    for place, char in enumerate(text):
+        taken += columns(char)
+        if taken > room:
+            return text[:place]
+    return text
 
 
 def _expand(text: str) -> str:
     """Tabs as blanks, other characters that a terminal does not print as "?"."""
     plain = text.replace("\t", " " * _TAB)
     return "".join(char if char.isprintable() else "?" for char in plain)
-
-
-def columns(text: str) -> int:
-    """How many terminal columns a text takes: wide characters two, combining ones none."""
-    if text.isascii():
-        return len(text)
-    total = 0
-    for char in text:
-        if unicodedata.combining(char):
-            continue
-        total += 2 if unicodedata.east_asian_width(char) in "WF" else 1
-    return total
 
 
 def one_line(text: str) -> str:
