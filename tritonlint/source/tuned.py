@@ -8,14 +8,16 @@ differently: any object with num_warps or a block size in it is an entry.
 
 from __future__ import annotations
 
+import bisect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import PurePath
 from typing import Any
 
 from tritonlint.source.problem import Problem
-from tritonlint.source.text import Lines, SourceFile, split_lines
+from tritonlint.source.text import SourceFile
 from tritonlint.span import Span
 
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
@@ -25,6 +27,7 @@ _TOKEN = re.compile(
     r'\s*(?:(?P<string>"(?:[^"\\]|\\.)*")|(?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<word>true|false|null)'
     r"|(?P<mark>[{}\[\],:]))"
 )
+_NUMBER = re.compile(r'\s*"(?P<name>[^"\\]*)"\s*:\s*(?P<number>-?\d+)\s*(?P<mark>[,}])')  # most members are like this
 _FIELD = re.compile(r"(?P<name>[A-Za-z_]+)=(?P<value>\[[^\]]*\]|[^,]*)(?:,|$)")
 _WORDS = {"true": True, "false": False, "null": None}
 _BLOCK = re.compile(r"(?i)^(block|tile)(_?size)?_?[a-z0-9]*$")
@@ -85,7 +88,7 @@ def read_tuned(file: SourceFile) -> TunedFile | None:
     try:
         document = reader.document()
     except _Broken as error:
-        where = reader.place(error.offset)
+        where = reader.places.place(error.offset)
         problem = Problem("syntax", str(error), file.path, Span(where[0], where[1], where[0], where[1]))
         return TunedFile(file.path, "", fields, (), None, (*file.problems, problem))
     if not reader.entries or _is_own_output(document):
@@ -132,28 +135,33 @@ def _family(fields: Mapping[str, str]) -> str:
     return "block-gemm" if "N" in fields and "K" in fields and "block_shape" in fields else ""
 
 
+class _Places:
+    """Offsets in a text as lines and columns."""
+
+    def __init__(self, text: str) -> None:
+        if "\r" in text:
+            self._starts = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", text))]
+        else:
+            self._starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """(line, column) of an offset, from 1."""
+        line = bisect.bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+    def span(self, start: int, end: int) -> Span:
+        return Span(*self.place(start), *self.place(end))
+
+
 class _JsonReader:
     """Reads JSON with the place of each object that is a config."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.lines = Lines(split_lines(text))
-        self.starts = [0]
-        for match in re.finditer(r"\r\n|\r|\n", text):
-            self.starts.append(match.end())
+        self.places = _Places(text)
         self.at = 0
         self.entries: list[Entry] = []
         self.version: str | None = None
-
-    def place(self, offset: int) -> tuple[int, int]:
-        """(line, column) of an offset, from 1."""
-        import bisect
-
-        line = bisect.bisect_right(self.starts, offset)
-        return line, offset - self.starts[line - 1] + 1
-
-    def span(self, start: int, end: int) -> Span:
-        return Span(*self.place(start), *self.place(end))
 
     def document(self) -> Any:
         value, _, _ = self._value((), None, 0)
@@ -187,10 +195,20 @@ class _JsonReader:
 
     def _object(self, keys: tuple[str, ...], start: int, depth: int) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        spans: dict[str, Span] = {}
+        ends: dict[str, tuple[int, int]] = {}
         place = len(self.entries)
         first = True
         while True:
+            member = _NUMBER.match(self.text, self.at)
+            if member is not None:
+                name, number, mark = member.groups()
+                values[name] = int(number)
+                ends[name] = member.span("number")
+                self.at = member.end()
+                first = False
+                if mark == "}":
+                    break
+                continue
             kind, text, at, _ = self._token()
             if text == "}" and kind == "mark" and first:
                 break
@@ -202,7 +220,7 @@ class _JsonReader:
                 raise _Broken("not JSON: a colon is expected here", colon)
             value, value_start, value_end = self._value((*keys, key), at, depth + 1)
             values[key] = value
-            spans[key] = self.span(value_start, value_end)
+            ends[key] = (value_start, value_end)
             if key == "triton_version" and isinstance(value, str) and not keys:
                 self.version = value
             kind, mark, at, _ = self._token()
@@ -212,7 +230,7 @@ class _JsonReader:
             if mark != ",":
                 raise _Broken("not JSON: a comma or a closing brace is expected here", at)
         if is_config(values):
-            entry = Entry(keys, values, self.span(start, self.at), spans)
+            entry = Entry(keys, values, self.places.span(start, self.at), _Spans(self.places, ends))
             self.entries.insert(place, entry)
         return values
 
@@ -229,6 +247,23 @@ class _JsonReader:
                 return items
             if mark != ",":
                 raise _Broken("not JSON: a comma or a closing bracket is expected here", at)
+
+
+class _Spans(Mapping[str, Span]):
+    """Where values stand, told when somebody asks: hardly ever."""
+
+    def __init__(self, places: _Places, ends: Mapping[str, tuple[int, int]]) -> None:
+        self._places = places
+        self._ends = ends
+
+    def __getitem__(self, key: str) -> Span:
+        return self._places.span(*self._ends[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ends)
+
+    def __len__(self) -> int:
+        return len(self._ends)
 
 
 def _unquote(text: str) -> str:
