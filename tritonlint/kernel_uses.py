@@ -156,6 +156,10 @@ def uses_of(kernel: KernelSource, asked: _Asked | None = None) -> Uses:
 
 
 _Value = tuple[Term, ...]
+_PLAIN = Term()  # nothing that matters
+_NOTHING: _Value = (_PLAIN,)
+_LANES: _Value = (Term(lanes=True),)
+_DATA: _Value = (Term(loaded=frozenset(("",))),)  # from no parameter
 _Call = tuple[KernelSource, int, tuple[tuple[str, _Value], ...]]  # how deep, with which arguments
 
 
@@ -205,7 +209,7 @@ class _Reader:
             self.integer(bounds)
             self.counts(bounds)
             if isinstance(node.target, ast.Name):
-                self.names[node.target.id] = (Term(),)
+                self.names[node.target.id] = _NOTHING
             self.body(node.body)
             self.body(node.orelse)
         elif isinstance(node, (ast.If, ast.While)):
@@ -232,7 +236,9 @@ class _Reader:
 
     def value(self, node: ast.expr) -> _Value:
         if isinstance(node, ast.Name):
-            return self.names.get(node.id, (Term(),))
+            return self.names.get(node.id, _NOTHING)
+        if isinstance(node, ast.Constant):
+            return _NOTHING
         if isinstance(node, ast.BinOp):
             return self.binary(node)
         if isinstance(node, ast.Call):
@@ -256,7 +262,7 @@ class _Reader:
                     self.counts(side)
             return (self.product(tuple(term for side in sides for term in side)),)
         parts = [self.value(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
-        return (self.product(tuple(term for part in parts for term in part)),) if parts else (Term(),)
+        return (self.product(tuple(term for part in parts for term in part)),) if parts else _NOTHING
 
     def binary(self, node: ast.BinOp) -> _Value:
         left, right = self.value(node.left), self.value(node.right)
@@ -300,13 +306,13 @@ class _Reader:
         keywords = {keyword.arg: self.value(keyword.value) for keyword in node.keywords if keyword.arg}
         method = isinstance(node.func, ast.Attribute) and not self.is_module(node.func.value)
         if name == "arange":
-            return (Term(lanes=True),)
+            return _LANES
         if name in ("zeros", "full"):
             return (Term(whole=self.is_int32(node, "dtype")),)
         if name in ("program_id", "num_programs"):
-            return (Term(),)
+            return _NOTHING
         if name in ("argmax", "argmin"):  # a place, whatever the data is
-            return (Term(loaded=frozenset(("",))),)
+            return _DATA
         if name in ("dot", "dot_scaled"):
             self.uses.has_dot = True
             loaded = frozenset(one for side in arguments for term in side for one in term.loaded)
@@ -322,7 +328,7 @@ class _Reader:
             for term in self.value(node.func.value):  # type: ignore[attr-defined]
                 if term.single:
                     self.uses.descriptors.update(term.names)
-            return (Term(loaded=frozenset(("",))),)
+            return _DATA
         if name in _READS or name in _WRITES or name.startswith("atomic_"):
             address = arguments[0] if arguments else keywords.get("pointer", ())
             self.addresses.append(address)
@@ -372,7 +378,7 @@ class _Reader:
             for term in self.value(strides.elts[place]) if 0 <= place < len(strides.elts) else ():
                 if term.single:
                     self.uses.last_strides.setdefault(pointer, next(iter(term.names)))
-        return (Term(loaded=frozenset(("",))),)
+        return _DATA
 
     def helper(
         self, node: ast.Call, name: str, arguments: Sequence[_Value], keywords: dict[str, _Value]
@@ -383,7 +389,7 @@ class _Reader:
             self.asked.lookup(self.number, name) if isinstance(node.func, ast.Name) else (None, 0)
         )
         if callee is not None and self.depth < MAX_DEPTH:
-            bound: dict[str, _Value] = {parameter.name: (Term(),) for parameter in callee.parameters}
+            bound: dict[str, _Value] = {parameter.name: _NOTHING for parameter in callee.parameters}
             for parameter, argument in zip(callee.parameters, arguments, strict=False):
                 bound[parameter.name] = argument
             bound.update({key: value for key, value in keywords.items() if key in bound})
@@ -406,11 +412,19 @@ class _Reader:
                 self.uses.quantised.update(products)
 
     def product(self, terms: _Value) -> Term:
+        telling = [term for term in terms if term is not _PLAIN]
+        if not telling:
+            return _PLAIN
+        if len(telling) == 1:
+            term = telling[0]
+            if not (term.single or term.factors or term.whole):
+                return term
+            return Term(term.names, term.lanes, term.loaded, multiplied=term.multiplied)
         return Term(
-            frozenset(name for term in terms for name in term.names),
-            any(term.lanes for term in terms),
-            frozenset(name for term in terms for name in term.loaded),
-            multiplied=frozenset(name for term in terms for name in term.multiplied),
+            frozenset().union(*[term.names for term in telling]),
+            any([term.lanes for term in telling]),
+            frozenset().union(*[term.loaded for term in telling]),
+            multiplied=frozenset().union(*[term.multiplied for term in telling]),
         )
 
     def integer(self, value: _Value) -> None:
