@@ -20,9 +20,9 @@ from tritonlint.estimating import build
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.kernel.ir import Trace
 from tritonlint.rule import EstimateOf, Later
-from tritonlint.source.sites import Candidate, KernelSource, LaunchPlan
+from tritonlint.source.sites import Candidate, KernelSource, LaunchPlan, LaunchSite
 from tritonlint.source.text import Lines
-from tritonlint.source.values import DType, Known
+from tritonlint.source.values import DType, Known, Unknown
 from tritonlint.trace_store import TraceStore
 
 if TYPE_CHECKING:
@@ -69,6 +69,8 @@ class Model:
         self._compiled: AskedMemo[Compiled] = AskedMemo(_KEPT)
         self._launches: dict[tuple[int, int], Launch] = {}
         self._arguments: dict[Any, Arguments] = {}
+        self._traced_as: dict[int, tuple[Any, ...]] = {}  # by the id of arguments of `_arguments`
+        self._given: dict[int, tuple[dict[str, str], dict[str, str]]] = {}  # by the id of a site
         self._estimates: dict[Any, Estimate] = {}
         self._closest: AskedMemo[tuple[int | None]] = AskedMemo(_KEPT)
         self._works: dict[Any, LaunchWork | None] = {}
@@ -84,18 +86,17 @@ class Model:
         self._launches.clear()
         self._kept.clear()
         self._arguments.clear()
+        self._traced_as.clear()
+        self._given.clear()
 
     # --- one launch
 
     def trace(self, launch: Launch, target: Target) -> Trace:
         """The trace; shared by launches that differ in nothing that the front end sees."""
-        key = (
-            id(launch.kernel),
-            _frozen(launch.constants),
-            _frozen(launch.arguments.constants),
-            tuple(sorted((name, spec.type, spec.divisible) for name, spec in launch.arguments.specs.items())),
-            _frozen(launch.options.extra),
+        known = self._traced_as.get(id(launch.arguments)) or _traced_as(
+            launch.kernel, launch.constants, launch.arguments
         )
+        key = (*known, _frozen(launch.options.extra))
 
         def make(view: Target) -> Trace:
             self._kept.append(launch.kernel)
@@ -330,17 +331,8 @@ class Model:
             for name, knowledge in candidate.constants.items()
         }
         site = plan.launch
-        texts: dict[str, str] = {}
-        if site is not None:
-            texts = {name: self._lines.text_of(argument.span) for name, argument in site.arguments.items()}
-        types = {
-            **candidate.types,
-            **{
-                name: argument.tensor_type
-                for name, argument in (site.arguments.items() if site is not None else ())
-                if argument.tensor_type and name not in candidate.types
-            },
-        }
+        texts, told = self._given_at(site) if site is not None else ({}, {})
+        types = {**told, **candidate.types}
         key = (id(kernel), id(site), _frozen(constants), _frozen(types), _frozen(candidate.values))
         arguments = self._arguments.get(key)
         if arguments is None:
@@ -354,7 +346,28 @@ class Model:
                 launch=site,
                 launch_texts=texts,
             )
+            self._traced_as[id(arguments)] = _traced_as(kernel, constants, arguments)
         return Launch(kernel, constants, arguments, options, known_grid(candidate), candidate.assumptions)
+
+    def _given_at(self, site: LaunchSite) -> tuple[dict[str, str], dict[str, str]]:
+        """The texts of the arguments of a launch, and the types that the source shows."""
+        if id(site) not in self._given:
+            self._kept.append(site)
+            given = site.arguments.items()
+            texts = {name: self._lines.text_of(argument.span) for name, argument in given}
+            types = {name: argument.tensor_type for name, argument in given if argument.tensor_type}
+            self._given[id(site)] = texts, types
+        return self._given[id(site)]
+
+
+def _traced_as(kernel: KernelSource, constants: Mapping[str, Any], arguments: Arguments) -> tuple[Any, ...]:
+    """All that a trace hangs on, but for the options."""
+    return (
+        id(kernel),
+        _frozen(constants),
+        _frozen(arguments.constants),
+        tuple(sorted((name, spec.type, spec.divisible) for name, spec in arguments.specs.items())),
+    )
 
 
 def _refused(trace: Trace) -> tuple[str, ...]:
@@ -437,6 +450,10 @@ def _key(value: Any) -> Any:
     kind = type(value)
     if kind in _PLAIN:
         return kind, value
-    if isinstance(value, DType):
+    if kind is Known:
+        return kind, _key(value.value)
+    if kind is Unknown:
+        return kind, value.reason
+    if kind is DType:
         return f"dtype {value.name}"
     return f"{type(value).__name__} {value!r}"

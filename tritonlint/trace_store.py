@@ -221,7 +221,10 @@ def _digest(text: str) -> bytes:
 
 def _kernel(kernel: KernelSource, path: str, text_of: TextOf, keep: list[Any]) -> Any:
     """A kernel by its text and place, with what its decorators say of it."""
-    about = (kernel.name, kernel.kind, kernel.noinline, kernel.do_not_specialize, repr(kernel.parameters))
+    parameters = tuple(
+        (one.name, one.constexpr, one.annotation, one.span, repr(one.default)) for one in kernel.parameters
+    )
+    about = (kernel.name, kernel.kind, kernel.noinline, kernel.do_not_specialize, parameters)
     if kernel.path == path:
         return (*about, kernel.span, _digest(text_of(kernel.span)))
     keep.append(kernel.node)

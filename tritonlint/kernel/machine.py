@@ -36,7 +36,7 @@ class Machine:
         self.target = target
         self.release = release
         self.options: dict[str, Any] = {}  # launch options that the front end reads
-        self.gaps: list[Gap] = []
+        self.gaps: dict[tuple[int, str, str, str], Gap] = {}  # by all that is in them
         self.errors: list[CompileError] = []
         self.assumptions: list[str] = []
         self.steps = steps
@@ -77,7 +77,8 @@ class Machine:
 
     def rewind(self, mark: tuple[int, int]) -> None:
         """Forget what was noted since, where a loop body is traced anew."""
-        del self.gaps[mark[0] :]
+        for gone in list(self.gaps)[mark[0] :]:
+            del self.gaps[gone]
         del self.assumptions[mark[1] :]
 
     def error(self, refused: Refused, line: int, path: str) -> None:
@@ -92,9 +93,9 @@ class Machine:
         construct = " ".join(construct.split())
         if len(construct) > 80:
             construct = construct[:77] + "..."
-        found = Gap(line, construct, reason, "" if path == self.path else path)
+        found = (line, construct, reason, "" if path == self.path else path)
         if found not in self.gaps:
-            self.gaps.append(found)
+            self.gaps[found] = Gap(*found)
 
 
 def _no_call(*_: Any, **__: Any) -> Any:

@@ -71,7 +71,7 @@ def trace(
             f"the kernel could not be traced: {type(error).__name__}: {error}",
         )
         empty = ir.Function(kernel.name, (), ir.Block((), (ir.Op("tt.return"),)))
-        return ir.Trace(empty, tuple(m.gaps), tuple(m.errors), tuple(m.assumptions))
+        return ir.Trace(empty, tuple(m.gaps.values()), tuple(m.errors), tuple(m.assumptions))
     finally:
         if limit < _STACK:
             sys.setrecursionlimit(limit)
@@ -114,7 +114,7 @@ def _trace(
         args.append(frozen)
         made.append(ir.Argument(name, frozen, divisibility, _line_of(kernel, name)))
     function = ir.Function(kernel.name, tuple(made), ir.Block(tuple(args), body.ops), kernel.noinline)
-    return ir.Trace(function, tuple(m.gaps), tuple(m.errors), tuple(m.assumptions))
+    return ir.Trace(function, tuple(m.gaps.values()), tuple(m.errors), tuple(m.assumptions))
 
 
 def _line_of(kernel: KernelSource, name: str) -> int:

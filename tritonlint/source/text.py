@@ -56,7 +56,7 @@ def kind_of(path: str) -> FileKind:
 
 def split_lines(text: str) -> list[str]:
     """The lines as Python and LSP count them (line feed, carriage return, both), without their ends."""
-    return _LINE_END.split(text)
+    return _LINE_END.split(text) if "\r" in text else text.split("\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,9 @@ _TOKEN = re.compile(
     r'\s*(?:(?P<string>"(?:[^"\\]|\\.)*")|(?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<word>true|false|null)'
     r"|(?P<mark>[{}\[\],:]))"
 )
-_NUMBER = re.compile(r'\s*"(?P<name>[^"\\]*)"\s*:\s*(?P<number>-?\d+)\s*(?P<mark>[,}])')  # most members are like this
+_NUMBER = re.compile(
+    r'\s*"(?P<name>[^"\\]*)"\s*:\s*(?P<number>-?\d+)\s*(?P<mark>[,}])'
+)  # most members are like this
 _FIELD = re.compile(r"(?P<name>[A-Za-z_]+)=(?P<value>\[[^\]]*\]|[^,]*)(?:,|$)")
 _WORDS = {"true": True, "false": False, "null": None}
 _BLOCK = re.compile(r"(?i)^(block|tile)(_?size)?_?[a-z0-9]*$")

@@ -93,7 +93,9 @@ def _config(entry: Entry, stages: int) -> Config:
         values.get("num_ctas", 1),
         values.get("maxnreg"),
         entry.span,
-        entry.value_spans if len(values) == len(entry.values) else {key: entry.value_spans[key] for key in values},
+        entry.value_spans
+        if len(values) == len(entry.values)
+        else {key: entry.value_spans[key] for key in values},
         given,
     )
 
