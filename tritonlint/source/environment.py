@@ -8,6 +8,7 @@ module and see its last bindings.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -82,9 +83,17 @@ def bindings_of(module: Module) -> Bindings:
 
 
 def _bindings_of(module: Module) -> Bindings:
+    return bindings_among(module.statements)
+
+
+def bindings_among(statements: Iterable[ast.stmt | str]) -> Bindings:
+    """Of statements in order; a name stands for a function or class of that name."""
     index: dict[str, list[int]] = {}
     stars: list[int] = []
-    for number, statement in enumerate(module.statements):
+    for number, statement in enumerate(statements):
+        if isinstance(statement, str):
+            index.setdefault(statement, []).append(number)
+            continue
         names: dict[str, bool] = {}
         names_of(statement, names, True)
         for name in names:

@@ -1,55 +1,119 @@
-"""Modules that linted files import: read whole, kept in part.
+"""Modules that linted files import: of those a file asks for a few names, and they are kept for the files to come.
 
-Of an imported module a file asks for a few names, and the module is kept for the files to come. Which names its
-statements bind is worked out once; the trees of the longer ones are dropped then, and made again from their lines when
-one is asked for. The text parsed as a whole, so that what stands on the same lines is the same statement.
+Functions and classes that begin in column 0 are told by their first line; their trees are made when they are asked for.
+The rest is parsed at once, and says which names it binds; the trees of the longer statements are dropped then, and made
+again like the others. Where the text cannot be cut like that, it is parsed as a whole.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import overload
 
-from tritonlint.source.environment import bindings_of
-from tritonlint.source.module import Module
-from tritonlint.source.regions import parse_statements
+from tritonlint.source.comments import read_comments
+from tritonlint.source.environment import bindings_among
+from tritonlint.source.module import Module, first_code_line, parse_file
+from tritonlint.source.regions import parse_statements, region_starts
+from tritonlint.source.text import Lines, SourceFile, split_lines
 
 _SHORT = 3  # line breaks; the tree of a statement with fewer is not worth making twice
+_DEFINITION = re.compile(r"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)", re.MULTILINE)
+_QUOTES = ('"""', "'''")
 
 
-def spared(module: Module) -> Module:
-    """The module with trees of longer statements that are made when they are asked for."""
-    bindings = bindings_of(module)
-    if module.problems:
-        return module  # the text does not parse as a whole
-    statements = _Statements(module)
-    return replace(module, statements=statements, derived={"bindings": bindings})
+def read_imported(file: SourceFile) -> Module:
+    """Never raises. It need not say "triton" to be of use."""
+    lines = split_lines(file.text)
+    parts = None if file.problems or "\f" in file.text else _cut("\n".join(lines))
+    if parts is None:
+        module = parse_file(file, always=True)
+        if module.problems:
+            return module
+        parts, comments = [_whole(statement) for statement in module.statements], module.comments
+    else:
+        code = next((part.first for part in parts if not _is_docstring(part.tree)), first_code_line(()))
+        comments = read_comments(file.text, file.path, code)
+    derived = {"bindings": bindings_among([part.tree or part.name for part in parts])}
+    statements = _Statements(lines, parts)
+    return Module(file, Lines(lines), statements, comments.problems, comments, file.text, derived)
+
+
+@dataclass(slots=True)
+class _Part:
+    """A top-level statement: its lines from the first to the last one, with decorators, and its tree or, where that is
+    not made yet, the name that it binds."""
+
+    first: int
+    last: int
+    tree: ast.stmt | None
+    name: str = ""
+
+
+def _cut(text: str) -> list[_Part] | None:
+    """The top-level statements of a text with plain line feeds; None where that takes a look at the whole."""
+    starts = region_starts(text)
+    parts: list[_Part] = []
+    rest: list[str] = []
+    line, pieces, begun = 1, 0, starts[0]
+    for start, end in zip(starts, [*starts[1:], len(text) + 1], strict=True):
+        pieces += 1
+        body = text[begun : end - 1]
+        held = [quotes for quotes in _QUOTES if quotes in body]
+        if len(held) > 1:
+            return None
+        if held and body.count(held[0]) % 2:
+            continue  # a text goes on in the next lines
+        breaks = text.count("\n", begun, end)
+        found = _DEFINITION.search(body) if pieces == 1 and body[:1] in ("@", "d", "c", "a") else None
+        if found is not None and (body[0] == "@" or not found.start()):
+            parts.append(_Part(line, line + body.count("\n"), None, found[1]))
+            rest.append("\n" * breaks)
+        else:
+            rest.append(text[begun:end])
+        line += breaks
+        pieces, begun = 0, end
+    if pieces:
+        return None
+    try:
+        statements = parse_statements("".join(rest))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    parts += [_whole(statement) for statement in statements]
+    return sorted(parts, key=lambda part: part.first)
+
+
+def _whole(statement: ast.stmt) -> _Part:
+    return _Part(*_place(statement), statement)
+
+
+def _is_docstring(statement: ast.stmt | None) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 class _Statements(Sequence[ast.stmt]):
     """Made once, the tree stays: a kernel is told by its node."""
 
-    def __init__(self, module: Module) -> None:
-        self._lines = module.lines.lines
-        self._made: list[ast.stmt | None] = list(module.statements)
-        self._places = [_place(statement) for statement in module.statements]
-        ends = [0, *(last for _, last in self._places)]
-        starts = [*(first for first, _ in self._places[1:]), len(self._lines) + 1]
-        for number, (first, last) in enumerate(self._places):
-            if last - first < _SHORT or not self._stands_alone(module.statements[number], first):
+    def __init__(self, lines: list[str], parts: list[_Part]) -> None:
+        self._lines = lines
+        self._parts = parts
+        ends = [0, *(part.last for part in parts)]
+        starts = [*(part.first for part in parts[1:]), len(lines) + 1]
+        for number, part in enumerate(parts):
+            if part.tree is None or part.last - part.first < _SHORT:
                 continue
-            if ends[number] < first and last < starts[number]:
-                self._made[number] = None
+            if ends[number] < part.first and part.last < starts[number] and self._stands_alone(part.tree):
+                part.tree = None
 
-    def _stands_alone(self, statement: ast.stmt, first: int) -> bool:
-        """Whether its text begins in that line: the tree has no place for the sign of a decorator."""
+    def _stands_alone(self, statement: ast.stmt) -> bool:
+        """Whether its text begins in its first line: the tree has no place for the sign of a decorator."""
         decorated = bool(getattr(statement, "decorator_list", None))
-        return not decorated or self._lines[first - 1].lstrip().startswith("@")
+        return not decorated or self._lines[_place(statement)[0] - 1].lstrip().startswith("@")
 
     def __len__(self) -> int:
-        return len(self._made)
+        return len(self._parts)
 
     @overload
     def __getitem__(self, number: int) -> ast.stmt: ...
@@ -60,13 +124,18 @@ class _Statements(Sequence[ast.stmt]):
     def __getitem__(self, number: int | slice) -> ast.stmt | Sequence[ast.stmt]:
         if isinstance(number, slice):
             return [self[one] for one in range(*number.indices(len(self)))]
-        made = self._made[number]
-        if made is None:
-            first, last = self._places[number]
-            # Empty lines before it, so that it stands where it stands.
-            text = "\n" * (first - 1) + "\n".join(self._lines[first - 1 : last])
-            made = self._made[number] = parse_statements(text)[0]
-        return made
+        part = self._parts[number]
+        if part.tree is None:
+            part.tree = self._made(part)
+        return part.tree
+
+    def _made(self, part: _Part) -> ast.stmt:
+        # Empty lines before it, so that it stands where it stands.
+        text = "\n" * (part.first - 1) + "\n".join(self._lines[part.first - 1 : part.last])
+        try:
+            return parse_statements(text)[0]
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # the file does not parse as a whole
+            return ast.Pass(lineno=part.first, col_offset=0, end_lineno=part.last, end_col_offset=0)
 
     def __iter__(self) -> Iterator[ast.stmt]:
         return (self[number] for number in range(len(self)))

@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from tritonlint.disk import Stamp, stamp
-from tritonlint.source.imported import spared
-from tritonlint.source.module import Module, parse_file
+from tritonlint.source.imported import read_imported
+from tritonlint.source.module import Module
 from tritonlint.source.text import load
 
 # Packages that the evaluator knows by itself, or that are too far from kernels to be worth reading.
@@ -115,4 +115,4 @@ class Project:
 @lru_cache(maxsize=64)
 def _parse(path: str, modified: int, size: int) -> Module:
     """Parsed once for as long as the file on disk stays the same (hence the two last arguments)."""
-    return spared(parse_file(load(path), always=True))  # it need not say "triton" to be of use here
+    return read_imported(load(path))
