@@ -93,3 +93,12 @@ def test_little_is_not_collected_at_all(_collections: list[int]) -> None:
     _collections.clear()
     collector.between_files()
     assert _collections == []
+
+
+def test_nothing_is_gone_through_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collector, "_own", False)
+    collector.before_the_end()
+    assert gc.get_freeze_count() == 0
+    monkeypatch.setattr(collector, "_own", True)
+    collector.before_the_end()
+    assert gc.get_freeze_count() > 1000

@@ -19,10 +19,14 @@ def main() -> None:
             sys.exit(not_written(error))
         return
     from tritonlint.cli.main import run
-    from tritonlint.collector import collect_rarely
+    from tritonlint.collector import before_the_end, collect_rarely
 
     collect_rarely()
-    sys.exit(run(sys.argv[1:]))
+    try:
+        status = run(sys.argv[1:])
+    finally:
+        before_the_end()
+    sys.exit(status)
 
 
 if __name__ == "__main__":
