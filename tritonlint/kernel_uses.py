@@ -422,7 +422,7 @@ class _Reader:
             return Term(term.names, term.lanes, term.loaded, multiplied=term.multiplied)
         return Term(
             frozenset().union(*[term.names for term in telling]),
-            any([term.lanes for term in telling]),
+            any(term.lanes for term in telling),
             frozenset().union(*[term.loaded for term in telling]),
             multiplied=frozenset().union(*[term.multiplied for term in telling]),
         )

@@ -57,8 +57,8 @@ def _cut(text: str) -> list[_Part] | None:
     starts = region_starts(text)
     parts: list[_Part] = []
     rest: list[str] = []
-    line, pieces, begun = 1, 0, starts[0]
-    for start, end in zip(starts, [*starts[1:], len(text) + 1], strict=True):
+    line, pieces, begun = 1, 0, 0
+    for end in [*starts[1:], len(text) + 1]:
         pieces += 1
         body = text[begun : end - 1]
         held = [quotes for quotes in _QUOTES if quotes in body]
