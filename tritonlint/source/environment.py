@@ -56,7 +56,26 @@ class Frame:
             if found is not MISSING:
                 return found
             frame = frame.parent
-        return self.environment.lookup(name)
+        environment = self.environment
+        value = environment.lookup(name)
+        setters = environment.setters.get(name) if environment.setters and environment.now == LAST else None
+        if setters is None or not _is_data(value) or self._within(setters):
+            return value
+        why = f"functions of its module set {name}"
+        return environment.interpreter.symbol(("global", environment.module.path, name), why)
+
+    def _within(self, functions: frozenset[int]) -> bool:
+        """Whether this is a run of one of these functions: it sees what it sets itself."""
+        frame: Frame | None = self
+        while frame is not None:
+            if frame.function is not None and id(frame.function.node) in functions:
+                return True
+            frame = frame.parent
+        return False
+
+
+def _is_data(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str, tuple, List, Dict, Set))
 
 
 class Loop:
@@ -75,6 +94,7 @@ class Bindings:
 
     index: dict[str, list[int]]
     stars: list[int]  # statements with `from x import *`
+    setters: dict[str, frozenset[int]]  # name -> the functions (ids of their trees) that set it by `global`
 
 
 def bindings_of(module: Module) -> Bindings:
@@ -102,7 +122,18 @@ def bindings_among(statements: Iterable[ast.stmt | str]) -> Bindings:
             inside = [statement] if isinstance(statement, ast.ImportFrom) else walk(statement)
             if any(isinstance(inner, ast.ImportFrom) and inner.names[0].name == "*" for inner in inside):
                 stars.append(number)
-    return Bindings(index, stars)
+    return Bindings(index, stars, _setters(module) if "global " in module.text else {})
+
+
+def _setters(module: Module) -> dict[str, frozenset[int]]:
+    found: dict[str, set[int]] = {}
+    for statement in module.statements:
+        for function in walk(statement):
+            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                for node in walk(function):
+                    for name in node.names if isinstance(node, ast.Global) else ():
+                        found.setdefault(name, set()).add(id(function))
+    return {name: frozenset(functions) for name, functions in found.items()}
 
 
 class Environment:
@@ -111,7 +142,7 @@ class Environment:
         self.module = module
         self.now = LAST
         bindings = bindings_of(module)
-        self.index, self.stars = bindings.index, bindings.stars
+        self.index, self.stars, self.setters = bindings.index, bindings.stars, bindings.setters
         self._values: dict[str, dict[int, Any]] = {}
         self._state: dict[int, str] = {}  # statement -> "running", "done"
         self._running: dict[int, Frame] = {}
