@@ -6,6 +6,7 @@ as busy). A number that would need a guess is None, and the step says what is mi
 
 from __future__ import annotations
 
+import math
 import random
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_PROGRAMS = 65_536  # that are gone through one by one
 MAX_OPERATIONS = 20_000
+SMALL = 0.01  # of all bytes: what is moved from places that only the data tell, and still counted
 
 _LOADS = frozenset({"tt.load", "tt.descriptor_load", "tt.descriptor_gather"})
 _STORES = frozenset(
@@ -177,11 +179,21 @@ class _Walk:
         self.dots = 0
         self.operand: str | None = None
         self.missing: list[str] = []
+        self.unplaced: list[str] = []
         self._left = MAX_OPERATIONS
 
     def miss(self, reason: str) -> None:
         if reason not in self.missing:
             self.missing.append(reason)
+
+    def scattered_bytes(self, programs: int, seen: int) -> float:
+        """Bytes of accesses of which only the data tell the places."""
+        scattered = 0.0
+        for access in self.accesses:
+            if access.starts is None:
+                moved = _total(access.times, programs, seen)
+                scattered += math.inf if moved is None else moved * access.tile_bytes
+        return scattered
 
     def block(self, block: Block, times: Number) -> None:
         for op in block.ops:
@@ -295,10 +307,11 @@ class _Walk:
                 starts = _together(numbers) if len(numbers) == len(parts) else None
             elif known.value.offset is not None and not isinstance(known.value.offset, tuple):
                 starts = _together([known.value.offset])
-        if not argument:
-            self.miss(f"line {op.line}: what the pointer points to is not known")
-        elif starts is None:
-            self.miss(f"line {op.line}: where the tiles begin is not known")
+        if starts is None:
+            what = "where the tiles begin" if argument else "what the pointer points to"
+            reason = f"line {op.line}: {what} is not known"
+            if reason not in self.unplaced:
+                self.unplaced.append(reason)
         tile_bytes = shaped.elements * bits_of(shaped.element) // 8
         self.accesses.append(Access(argument, op.line, store, tile_bytes, times, starts, False))
 
@@ -339,13 +352,18 @@ def _strip(access: Access) -> Number:
 
 def _least(accesses: Sequence[Access], programs: int, seen: int) -> int | None:
     """Bytes where every tile that is read or written at all comes or goes once. Of strips that begin at the same
-    place and differ in length, the longest holds the others."""
+    place and differ in length, the longest holds the others. What begins at unknown places comes each time."""
     known: dict[tuple[str, bool, int], set[object]] = {}
     uneven: dict[tuple[str, bool, object], int] = {}
+    scattered = 0
     for access in accesses:
         strip = _strip(access)
-        if access.starts is None:
-            return None
+        if access.starts is None:  # each time at another place
+            moved = _total(access.times, programs, seen)
+            if moved is None:
+                return None
+            scattered += moved * access.tile_bytes
+            continue
         if isinstance(strip, int):
             known.setdefault((access.argument, access.store, strip), set()).update(access.starts)
             continue
@@ -355,7 +373,7 @@ def _least(accesses: Sequence[Access], programs: int, seen: int) -> int | None:
         for start, moved in zip(places, strip, strict=True):
             key = (access.argument, access.store, start)
             uneven[key] = max(uneven.get(key, 0), moved)
-    total = sum(uneven.values())
+    total = sum(uneven.values()) + scattered
     for (_, _, strip), starts in known.items():
         count = len(starts)
         if seen < programs and count > 1:
@@ -368,21 +386,26 @@ def _least(accesses: Sequence[Access], programs: int, seen: int) -> int | None:
 
 
 def _summed(walk: _Walk, tensor_cores: bool, programs: int, seen: int) -> LaunchWork:
-    counting = [
-        reason for reason in walk.missing if "tiles begin" not in reason and "points to" not in reason
-    ]
+    counting = walk.missing
     flops = None if counting else _total(walk.dot_flops if walk.dots else walk.other_flops, programs, seen)
     tiled: int | None = None if counting else 0
     for access in walk.accesses:
         moved = _total(access.times, programs, seen)
         tiled = None if tiled is None or moved is None else tiled + moved * access.tile_bytes
-    least = None if walk.missing else _least(walk.accesses, programs, seen)
-    steps = [f"not counted: {reason}" for reason in walk.missing[:4]]
+    scattered = walk.scattered_bytes(programs, seen)
+    known = tiled is not None and scattered <= SMALL * tiled
+    least = _least(walk.accesses, programs, seen) if known else None
+    steps = [
+        f"not counted: {reason}"
+        for reason in (walk.missing if known else [*walk.missing, *walk.unplaced])[:4]
+    ]
     if flops is not None:
         kind = "in products" if walk.dots else "in floating point"
         steps.append(f"FLOPs {kind}: {flops // programs:,} a program x {programs:,} programs = {flops:,}")
     if tiled is not None:
         steps.append(f"bytes, each program its tiles: {tiled:,}")
+        if known and scattered:
+            steps.append(f"of them at places that only the data tell, counted each time: {scattered:,.0f}")
     if least is not None and tiled:
         ratio = tiled / least if least else 0.0
         steps.append(f"bytes, each tile once: {least:,} ({ratio:.1f}x less)")
@@ -424,8 +447,10 @@ def _dram(work: LaunchWork, cache_bytes: int, per_wave: int) -> int | None:
         return None if of_part is None else of_part * work.programs // work.counted
     if work.bytes_tiled is None or work.bytes_min is None or work.programs > MAX_PROGRAMS:
         return work.bytes_min  # of so many programs, tiles all differ, or bytes_min would not be known
-    reads = [(access, access.starts or (), _strip(access)) for access in work.accesses if not access.store]
-    written = _least([access for access in work.accesses if access.store], work.programs, work.programs) or 0
+    placed = [access for access in work.accesses if not access.store and access.starts is not None]
+    reads = [(access, access.starts or (), _strip(access)) for access in placed]
+    once = [access for access in work.accesses if access.store or access.starts is None]
+    written = _least(once, work.programs, work.programs) or 0
     fetched = held = 0
     # A plain dict would look for its oldest entry past all that were taken out before.
     cache: OrderedDict[tuple[str, object, int], int] = OrderedDict()
