@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.source.reading import launched, tuned, values
@@ -18,6 +20,12 @@ def initialise():
     SIZE = torch.cuda.get_device_properties(0).multi_processor_count
     BOTH = 128
 
+def reads():
+    global SIZE, ONLY_READ
+    return SIZE
+
+ONLY_READ = 8
+
 def lazy():
     global LAZY
     if LAZY is None:
@@ -32,7 +40,16 @@ class Holder:
 
 
 @pytest.mark.parametrize(
-    ("value", "known"), [("SIZE", None), ("BOTH", None), ("STAYS", 32), ("lazy()", 256), ("KEPT", None)]
+    ("value", "known"),
+    [
+        ("SIZE", None),
+        ("reads()", None),
+        ("BOTH", None),
+        ("STAYS", 32),
+        ("ONLY_READ", 8),
+        ("lazy()", 256),
+        ("KEPT", None),
+    ],
 )
 def test_what_a_function_sets_is_not_known_in_another(value: str, known: int | None) -> None:
     plan = launched(f"{MODULE}\nKEPT = 8\n\ndef run(x, y, n):\n    scale[(1,)](x, y, n, BLOCK={value})\n")
@@ -51,3 +68,15 @@ def test_a_function_sees_what_it_sets_itself() -> None:
 def test_where_the_module_runs_its_own_values_hold() -> None:
     site = tuned(MODULE + "\n@triton.autotune([triton.Config({'BLOCK': SIZE})], key=[])\n")
     assert values(site) == [64]
+
+
+def test_in_a_module_that_is_imported_too(tmp_path: Path) -> None:
+    (tmp_path / "sizes.py").write_text("import torch\n" + MODULE)
+    code = "import sizes\nfrom sizes import reads, lazy\n"
+    for value, known in (("reads()", None), ("lazy()", 256)):
+        plan = launched(
+            f"{code}\ndef run(x, y, n):\n    scale[(1,)](x, y, n, BLOCK={value})\n",
+            path=tmp_path / "kernels.py",
+        )
+        (block,) = (candidate.constants["BLOCK"] for candidate in plan.candidates)
+        assert block == Known(known) if known is not None else isinstance(block, Unknown)

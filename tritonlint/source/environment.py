@@ -8,6 +8,7 @@ module and see its last bindings.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -58,20 +59,27 @@ class Frame:
             frame = frame.parent
         environment = self.environment
         value = environment.lookup(name)
-        setters = environment.setters.get(name) if environment.setters and environment.now == LAST else None
-        if setters is None or not _is_data(value) or self._within(setters):
+        late = name in environment.set_later and environment.now == LAST and _is_data(value)
+        if not late or self._sets(name):
             return value
         why = f"functions of its module set {name}"
         return environment.interpreter.symbol(("global", environment.module.path, name), why)
 
-    def _within(self, functions: frozenset[int]) -> bool:
-        """Whether this is a run of one of these functions: it sees what it sets itself."""
+    def _sets(self, name: str) -> bool:
+        """Whether this is a run of a function that sets the name itself: it sees its own."""
         frame: Frame | None = self
         while frame is not None:
-            if frame.function is not None and id(frame.function.node) in functions:
+            if frame.function is not None and _sets_global(frame.function.node, name):
                 return True
             frame = frame.parent
         return False
+
+
+def _sets_global(function: ast.AST, name: str) -> bool:
+    nodes = walk(function)
+    return any(isinstance(one, ast.Global) and name in one.names for one in nodes) and any(
+        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store) for one in nodes
+    )
 
 
 def _is_data(value: Any) -> bool:
@@ -94,7 +102,6 @@ class Bindings:
 
     index: dict[str, list[int]]
     stars: list[int]  # statements with `from x import *`
-    setters: dict[str, frozenset[int]]  # name -> the functions (ids of their trees) that set it by `global`
 
 
 def bindings_of(module: Module) -> Bindings:
@@ -122,18 +129,18 @@ def bindings_among(statements: Iterable[ast.stmt | str]) -> Bindings:
             inside = [statement] if isinstance(statement, ast.ImportFrom) else walk(statement)
             if any(isinstance(inner, ast.ImportFrom) and inner.names[0].name == "*" for inner in inside):
                 stars.append(number)
-    return Bindings(index, stars, _setters(module) if "global " in module.text else {})
+    return Bindings(index, stars)
 
 
-def _setters(module: Module) -> dict[str, frozenset[int]]:
-    found: dict[str, set[int]] = {}
-    for statement in module.statements:
-        for function in walk(statement):
-            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                for node in walk(function):
-                    for name in node.names if isinstance(node, ast.Global) else ():
-                        found.setdefault(name, set()).add(id(function))
-    return {name: frozenset(functions) for name, functions in found.items()}
+_SET = r"^[ \t]+[\w, \t]*\b{}\b[\w, \t]*(:[^=\n]*)?[-+*/%|&^]*=(?!=)"  # somewhere in a block
+_GLOBAL = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
+
+
+def _set_later(module: Module) -> frozenset[str]:
+    """The names that functions of the module set by `global`, read off its text: trees of functions may not be made."""
+    lists = _GLOBAL.findall(module.text) if "global" in module.text else ()
+    names = {name.strip() for names in lists for name in names.split(",")} - {""}
+    return frozenset(name for name in names if re.search(_SET.format(name), module.text, re.MULTILINE))
 
 
 class Environment:
@@ -142,7 +149,8 @@ class Environment:
         self.module = module
         self.now = LAST
         bindings = bindings_of(module)
-        self.index, self.stars, self.setters = bindings.index, bindings.stars, bindings.setters
+        self.index, self.stars = bindings.index, bindings.stars
+        self.set_later = module.once("set later", _set_later)
         self._values: dict[str, dict[int, Any]] = {}
         self._state: dict[int, str] = {}  # statement -> "running", "done"
         self._running: dict[int, Frame] = {}
