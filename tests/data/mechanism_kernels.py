@@ -847,3 +847,26 @@ def narrow_left_operand(q_ptr, k_ptr, v_ptr, o_ptr, N, BM: tl.constexpr, BN: tl.
         p = tl.exp(tl.dot(q, k))
         acc += tl.dot(p.to(v.dtype), v)
     tl.store(o_ptr + m[:, None] * D + d[None, :], acc)
+
+
+@triton.jit
+def scores_masked_by_load(q_ptr, k_ptr, v_ptr, i_ptr, m_ptr, o_ptr, N, scale, BM: tl.constexpr, BN: tl.constexpr,
+                          D: tl.constexpr):
+    """Scores are read from tensor memory where the loaded mask wants them, below the load of the next operand."""
+    m, n, d = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, D)
+    q = tl.load(q_ptr + m[:, None] * D + d[None, :])
+    top = tl.zeros((BM,), dtype=tl.float32) - float("inf")
+    acc = tl.zeros((BM, D), dtype=tl.float32)
+    for s in range(0, N, BN):
+        valid = s + n < N
+        at = tl.load(i_ptr + s + n, mask=valid, other=0)
+        k = tl.load(k_ptr + at[None, :] * D + d[:, None], mask=valid[None, :], other=0.0)
+        x = tl.dot(q, k) * scale
+        mask = (m < N)[:, None] & valid[None, :]
+        mask &= tl.load(m_ptr + m[:, None] * (N + 1) + (s + n)[None, :], mask=mask, other=0) != 0
+        x = tl.where(mask, x, float("-inf"))
+        v = tl.load(v_ptr + at[:, None] * D + d[None, :], mask=valid[:, None], other=0.0)
+        best = tl.maximum(tl.max(x, 1), top)
+        acc = acc * tl.exp(top - best)[:, None] + tl.dot(tl.exp(x - best[:, None]).to(v.dtype), v)
+        top = best
+    tl.store(o_ptr + m[:, None] * D + d[None, :], acc)

@@ -19,6 +19,7 @@ from tritonlint.compiler.dot_operands import optimize_dot_operands
 from tritonlint.compiler.encodings import Blocked
 from tritonlint.compiler.f32_dot import split_f32_dots
 from tritonlint.compiler.graph import GOp, Graph
+from tritonlint.compiler.interleave_tmem import interleave_tmem
 from tritonlint.compiler.licm import hoist_invariants
 from tritonlint.compiler.optimize_tmem import optimize_tmem_layouts
 from tritonlint.compiler.options import Options
@@ -121,6 +122,8 @@ def late_passes(graph: Graph, options: Options, target: Target, release: Release
     if release.lowers_tma_before_layouts:
         lower_descriptors(graph, release)
     remove_conversions(graph, release)
+    if dots and target.capability >= 100 and release.sinks_tmem_loads:
+        interleave_tmem(graph)
     reduce_data_duplication(graph, target, release)
     reorder_instructions(graph, release)
     if loop_aware_cse(graph, release.tells_memories_apart):

@@ -227,6 +227,7 @@ class Release:
     )
     reads_stay_behind_writes: bool = False  # operand B is not read after A if something is written in between
     allocs_stay_behind_writes: bool = False  # memory for a loaded tile is not taken before a write in between
+    sinks_tmem_loads: bool = False  # reads of tensor memory sink to their uses
     tmem_sinks_allocs: bool = False  # an accumulator that each iteration begins anew is taken in the loop
     hoists_accumulators_twice: bool = False  # accumulators leave loops once more behind the pipeliner
     lowers_tma_before_layouts: bool = False  # descriptor accesses get their tiles before conversions go
@@ -326,6 +327,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 4, {
         "unmodelled": ("ieee products of widened operands",),
+        "sinks_tmem_loads": True,
         "cat_takes_layouts": False,
         "tcgen05_left_in_tmem": True,
         "tcgen05_waits_for_late": True,
