@@ -97,6 +97,29 @@ def test_what_cannot_run_and_what_is_slow_goes(kernel: Any, caplog: pytest.LogCa
     assert "cannot run: shared memory" in caplog.text and "beaten" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("gpu", "release", "ctas", "why"),
+    [
+        ("a100", "3.6", 2, "clusters need sm_90"),
+        ("mi300x", "3.6", 2, "clusters are not supported"),
+        ("h200", "3.6", 3, "not a power of two"),
+        ("h200", "3.6", 2, ""),
+        ("a100", "3.2", 2, ""),  # runs or not: not known for sure
+    ],
+)
+def test_clusters_that_the_gpu_does_not_take(
+    kernel: Any, caplog: pytest.LogCaptureFixture, gpu: str, release: str, ctas: int, why: str
+) -> None:
+    """They would end the tuning with an error, or the whole process."""
+    autotune._launches._gpu, autotune._launches._triton = find_gpu(gpu), release
+    plain, clusters = config(64, 64, 32), config(64, 64, 32)
+    clusters.num_ctas = ctas
+    with caplog.at_level(logging.DEBUG, "tritonlint.autotune"):
+        kept = Autotuner(kernel, [plain, clusters], autotune.early_config_prune).prune(grid=grid)
+    assert (clusters not in kept) == bool(why)
+    assert why in caplog.text
+
+
 def test_the_number_kept(kernel: Any) -> None:
     kept = Autotuner(kernel, CONFIGS, autotune.Pruner(top_k=1)).prune(grid=grid)
     assert len(kept) == 1

@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tritonlint.compiler.compiled import Compiled
+from tritonlint.compiler.releases import parse_release
 from tritonlint.estimate import Estimator, Job, JobError
 from tritonlint.estimating import refusals
 from tritonlint.gpu.profile import GpuProfile, find_gpu
 from tritonlint.kernel.ir import Trace
 from tritonlint.launch_model import Launch
 from tritonlint.launch_time import predicted
+from tritonlint.model.clusters import refused_clusters
 from tritonlint.source.values import DType
 from tritonlint.work import LaunchWork, measure
 
@@ -132,6 +134,9 @@ class RuntimeLaunches:
         try:
             constexprs = self._estimator.constexprs(base)
             job = _filled(base, named, options, grid, constexprs)
+            clusters = self._refused_clusters(job.num_ctas or 1)
+            if clusters:
+                return Prediction(refused=clusters)
             launch, trace, compiled = self._estimator.compile(job)
         except JobError as error:
             return Prediction(problem=str(error))
@@ -146,6 +151,12 @@ class RuntimeLaunches:
         if launch.grid is None:
             return Prediction(problem="the grid is not known")
         return self._timed(launch, trace, compiled)
+
+    def _refused_clusters(self, ctas: int) -> str:
+        """Why the release that is running takes no such clusters on the GPU in hand for sure, else ""."""
+        running = parse_release(self.triton)
+        verdict = refused_clusters(self.gpu, ctas, running.version) if running is not None else None
+        return f"num_ctas={ctas}: {verdict[0]}" if verdict is not None and verdict[1] == "proven" else ""
 
     def _timed(self, launch: Launch, trace: Trace, compiled: Compiled) -> Prediction:
         assert launch.grid is not None
