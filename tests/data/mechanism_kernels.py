@@ -870,3 +870,12 @@ def scores_masked_by_load(q_ptr, k_ptr, v_ptr, i_ptr, m_ptr, o_ptr, N, scale, BM
         acc = acc * tl.exp(top - best)[:, None] + tl.dot(tl.exp(x - best[:, None]).to(v.dtype), v)
         top = best
     tl.store(o_ptr + m[:, None] * D + d[None, :], acc)
+
+
+@triton.jit
+def widened_ieee(a_ptr, b_ptr, o_ptr, B: tl.constexpr):
+    """Full precision of operands that one side was widened for: on tcgen05 up to 3.7, without tensor cores since."""
+    i, j = tl.arange(0, B), tl.arange(0, B)
+    a = tl.load(a_ptr + i[:, None] * B + j[None, :]).to(tl.float32)
+    b = tl.exp(tl.load(b_ptr + i[:, None] * B + j[None, :]).to(tl.float32))
+    tl.store(o_ptr + i[:, None] * B + j[None, :], tl.dot(a, b, input_precision="ieee"))

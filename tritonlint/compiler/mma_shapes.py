@@ -32,7 +32,11 @@ def supports_mma(op: GOp, version: int, warps: int, release: Release) -> str:
     a, b, result = op.operands[0], op.operands[1], op.results[0]
     a_type, b_type = a.type.element, b.type.element
     both_float = a_type == "fp32" and b_type == "fp32"
-    if both_float and op.attrs.get("input_precision") != "tf32":
+    if (
+        both_float
+        and op.attrs.get("input_precision") != "tf32"
+        and not (version == 5 and release.tcgen05_takes_widened)
+    ):
         return "fp32 operands with input precision " + str(op.attrs.get("input_precision"))
     shape = shape_of_cta(result)
     rank = len(shape)

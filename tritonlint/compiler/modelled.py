@@ -79,7 +79,6 @@ def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str
     dots = 0
     made = {result: op for op in operations for result in op.results}
     has_dot = any(op.name == "tt.dot" for op in made.values())
-    narrow = any(op.name in _LOADS and ir.bits_of(op.results[0].type.element) < 32 for op in operations)
     for op in operations:
         what = ""
         if op.name in ("tt.dot", "tt.dot_scaled"):
@@ -93,11 +92,8 @@ def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str
                 elements != {"fp16"} or any(_is_widened(value, made) for value in op.operands[:2])
             ):
                 what = "converted operands on sm_75"
-            if target.capability >= 100:
-                if "tcgen05" in release.unmodelled:
-                    what = "tcgen05"
-                elif narrow and elements == {"fp32"} and op.attrs.get("input_precision") == "ieee":
-                    what = "ieee products of widened operands"
+            if target.capability >= 100 and "tcgen05" in release.unmodelled:
+                what = "tcgen05"
         elif op.name == "tt.reduce" and has_dot:
             what = "reductions beside a dot"
         elif op.name == "tt.trans":

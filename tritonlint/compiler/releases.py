@@ -116,6 +116,9 @@ class Release:
     mma_v2_balanced_warps: bool = False  # warps of mma.sync balance the repetitions along M and N
     wgmma_left_in_registers: bool = False  # operand A that is not loaded goes to wgmma from registers at once
     wgmma_min_k: bool = False  # wgmma needs K of at least one instruction
+    tcgen05_takes_widened: bool = (
+        True  # products of any input precision, if operands were loaded narrower than fp32
+    )
     tcgen05_min_k: bool = False  # tcgen05 needs K of at least one instruction
     tcgen05_int8: bool = False  # int8 products on sm_100 run on tcgen05
     fp64_mma: bool = False  # fp64 products run on tensor cores where they are fast
@@ -326,7 +329,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "allocation_largest_first": True,
     }),
     (3, 4, {
-        "unmodelled": ("ieee products of widened operands",),
+        "unmodelled": (),
         "sinks_tmem_loads": True,
         "cat_takes_layouts": False,
         "tcgen05_left_in_tmem": True,
@@ -411,7 +414,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "tcgen05_flag_through_loop": True,
     }),
     (3, 8, {
-        "unmodelled": (),
+        "tcgen05_takes_widened": False,
         "tmem_operand_bits": (8, 16, 32),
         "slices_pass_equal_layouts": False,
         "tmem_sinks_allocs": True,
