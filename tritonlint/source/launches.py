@@ -168,17 +168,8 @@ class _Finder:
 
     def _mentions(self, node: ast.stmt) -> bool:
         """A look at the text, which is far cheaper than a walk through the tree."""
-        for line in self.lines[node.lineno - 1 : node.end_lineno]:
-            if (
-                "](" in line
-                or "[(" in line
-                or "] (" in line
-                or ".run(" in line
-                or ".warmup(" in line
-                or "jit" in line
-            ):
-                return True
-        return False
+        text = "\n".join(self.lines[node.lineno - 1 : node.end_lineno])
+        return "jit" in text or any(mark in text for mark in slices.MARKS)
 
     def worth_running(self, node: ast.AST) -> bool:
         """Whether a function launches, or holds a function that does or that is a kernel."""
@@ -203,8 +194,8 @@ def _callers_in(
             if isinstance(part, ast.stmt):
                 _callers_in(part, owner, number, found, names, lines)
     elif isinstance(node, _FUNCTIONS) and not any(entry.node is node for entry in found):
-        text = lines[node.lineno - 1 : node.end_lineno]
-        called = [name for name in names if any(f"{name}(" in line for line in text)]
+        text = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        called = [name for name in names if f"{name}(" in text]
         if called and not _is_kernel(node) and slices.called_names_in(node) & set(called):
             found.append(Entry(node.name, node, owner, number, False))
 

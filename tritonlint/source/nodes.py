@@ -43,3 +43,20 @@ def walk(node: ast.AST) -> list[ast.AST]:
             elif isinstance(value, ast.AST):
                 found.append(value)
     return found
+
+
+_BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
+def statements_in(node: ast.AST) -> list[ast.stmt]:
+    """All statements below a statement, in no order that matters."""
+    found: list[ast.stmt] = []
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        for name in _BODIES:
+            part = getattr(one, name, None)
+            if type(part) is list:
+                stack += part
+                found += [item for item in part if isinstance(item, ast.stmt)]
+    return found

@@ -19,7 +19,7 @@ from tritonlint.source.kernels import Kernel
 from tritonlint.source.knowledge import from_knowledge
 from tritonlint.source.launches import Launch, Runner
 from tritonlint.source.module import Module
-from tritonlint.source.nodes import walk
+from tritonlint.source.nodes import statements_in, walk
 from tritonlint.source.objects import MISSING, OutOfBudget, Raised, Symbol, Tensor
 from tritonlint.source.plan import Planner
 from tritonlint.source.problem import Problem
@@ -93,7 +93,7 @@ def may_hold_kernel(statement: ast.stmt) -> bool:
     if isinstance(statement, (ast.ClassDef, ast.If, ast.Try, ast.With, ast.For)):
         return any(
             isinstance(inner, ast.FunctionDef) and inner.decorator_list and may_be_kernel(inner)
-            for inner in walk(statement)
+            for inner in statements_in(statement)
         )
     if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
         text = ast.dump(statement.value.func)

@@ -14,6 +14,7 @@ from tritonlint.source.nodes import children, walk
 
 _USES = "_tritonlint_uses"
 _LAUNCH_METHODS = frozenset({"run", "warmup"})
+MARKS = ("](", "[(", "] (", ".run(", ".warmup(")  # one of these is in the text of each launch
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -28,10 +29,8 @@ def _launch_ids(module: Module) -> frozenset[int]:
     found: set[int] = set()
     names: set[str] | None = None
     for statement in module.statements:
-        for line in lines[statement.lineno - 1 : statement.end_lineno]:
-            if "](" in line or "[(" in line or "] (" in line or ".run(" in line or ".warmup(" in line:
-                break
-        else:
+        text = "\n".join(lines[statement.lineno - 1 : statement.end_lineno])
+        if not any(mark in text for mark in MARKS):
             continue
         if names is None:
             names = _decorated(module)

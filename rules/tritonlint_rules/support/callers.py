@@ -27,7 +27,7 @@ class _Index:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A text, and what was looked for in it; `indexes` by the numbers of statements at its top."""
+    """A text, and what was looked for in it; `indexes` by the ids of statements."""
 
     tree: ast.Module | None
     lines: Lines
@@ -44,13 +44,20 @@ def _read(source: str) -> _Read:
 
 
 def _index(source: str, line: int) -> _Index:
-    """Of the statements at the top of the file that a line is part of."""
+    """Of the statements at the top of the file, or of a class, that a line is part of."""
     read = _read(source)
-    body = read.tree.body if read.tree is not None else []
-    chosen = tuple(number for number, statement in enumerate(body) if _holds(statement, line))
-    if chosen not in read.indexes:
-        read.indexes[chosen] = _index_of([body[number] for number in chosen], read.lines)
-    return read.indexes[chosen]
+    chosen = _around(read.tree.body if read.tree is not None else [], line)
+    key = tuple(map(id, chosen))
+    if key not in read.indexes:
+        read.indexes[key] = _index_of(chosen, read.lines)
+    return read.indexes[key]
+
+
+def _around(body: Iterable[ast.stmt], line: int) -> list[ast.stmt]:
+    chosen = [statement for statement in body if _holds(statement, line)]
+    if len(chosen) == 1 and isinstance(chosen[0], ast.ClassDef):
+        return _around(chosen[0].body, line) or chosen
+    return chosen
 
 
 def _holds(statement: ast.stmt, line: int) -> bool:
