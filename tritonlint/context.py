@@ -19,6 +19,7 @@ from tritonlint.finding import Severity
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.launch_model import OPTION_NAMES, Launch, Model, known_options
 from tritonlint.lint import FileStats
+from tritonlint.quick import quick
 from tritonlint.rule import EstimateOf
 from tritonlint.settings import Settings, SettingsError
 from tritonlint.source import parse_file, read
@@ -271,6 +272,7 @@ def plan_key(plan: LaunchPlan) -> PlanKey:
     )
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class _Tried:
     """A candidate with changes, as a key."""

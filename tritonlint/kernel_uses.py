@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
+from tritonlint.quick import quick
 from tritonlint.source.sites import KernelSource
 
 MAX_DEPTH = 4  # of helper functions inside each other
@@ -25,6 +26,7 @@ _WRITES = frozenset({"store", "_experimental_descriptor_store"})
 _HALF = frozenset({"float16", "bfloat16", "half"})
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Term:
     """One summand of an address or value: the parameters in it, whether it varies from lane to lane (a

@@ -19,6 +19,7 @@ from tritonlint.estimate_record import Estimate
 from tritonlint.estimating import build
 from tritonlint.gpu.profile import GpuProfile
 from tritonlint.kernel.ir import Trace
+from tritonlint.quick import quick
 from tritonlint.rule import EstimateOf, Later
 from tritonlint.source.sites import Candidate, KernelSource, LaunchPlan, LaunchSite
 from tritonlint.source.text import Lines
@@ -38,6 +39,7 @@ OPTION_NAMES = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 ModelName = Literal["compiler", "textbook"]
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Launch:
     """One launch, all compile-time values known: what the model is asked."""

@@ -11,6 +11,7 @@ from tritonlint.compiler.options import Options
 from tritonlint.compiler.target import Target
 from tritonlint.finding import Finding, Severity
 from tritonlint.kernel.ir import Trace
+from tritonlint.quick import quick
 from tritonlint.source.comments import Suppression
 from tritonlint.source.problem import Problem
 from tritonlint.source.sites import Candidate, LaunchPlan
@@ -55,6 +56,7 @@ class Later:
         return self._make is None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class EstimateOf:
     """A candidate on one GPU: what was asked, and the answer. To ask for `estimate` compiles; what can be told from the

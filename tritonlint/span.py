@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tritonlint.quick import quick
 
+
+@quick
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
     """From (line, column) up to, not including, (end_line, end_column)."""

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tritonlint.quick import quick
 
+
+@quick
 @dataclass(frozen=True, slots=True)
 class Options:
     """What a launch or a config gives besides the kernel's own arguments. `extra` holds options that only one vendor

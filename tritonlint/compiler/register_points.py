@@ -26,6 +26,7 @@ from tritonlint.compiler.register_lives import (
     operands_of,
     words_of,
 )
+from tritonlint.quick import quick
 
 _WAITS = frozenset({"scf.yield", "ttng.warp_group_dot_wait"})
 _LOADS = frozenset({"tt.load", "ttg.local_load"})
@@ -37,6 +38,7 @@ _FUNCTIONS = frozenset(
 )  # fmt: skip
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Point:
     """One place. In words of data (tensors that are neither addresses nor masks) unless it says otherwise."""

@@ -19,6 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tritonlint.quick import quick
+
 
 @dataclass(frozen=True, slots=True)
 class Type:
@@ -71,6 +73,7 @@ def bits_of(element: str) -> int:
     return _BITS.get(element, 64)
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Value:
     """One result of an operation, or one argument of a block. Compared by identity."""
@@ -79,6 +82,7 @@ class Value:
     name: str = ""  # the source name nearest to it, for messages only
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Op:
     """One operation. `line` is that of the user's source (0 where there is none)."""
@@ -92,6 +96,7 @@ class Op:
     path: str = ""  # file of the line, where it is not the kernel's own
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """A straight run of operations; the last one is its terminator (scf.yield, scf.condition, tt.return, ...).
@@ -104,6 +109,7 @@ class Block:
     ops: tuple[Op, ...]
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Argument:
     """A run-time argument of the kernel: what the launcher's specialization knows about it."""
@@ -125,6 +131,7 @@ class Function:
     noinline: bool = False
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Gap:
     """Something that could not be traced: what the trace says is then only a part of the kernel."""

@@ -21,12 +21,14 @@ from tritonlint.kernel.machine import Machine, TargetLike
 from tritonlint.kernel.scope import NONE, from_python, from_scope
 from tritonlint.kernel.semantic import check_dtype
 from tritonlint.kernel.values import Descriptor, Opaque, OutOfSteps, Refused, Tensor
+from tritonlint.quick import quick
 from tritonlint.source.sites import KernelSource
 
 STEPS = 60_000  # of some 130 real kernels the largest, a sorting network, takes 3,000
 _STACK = 12_000  # Python frames: a call of a jit function takes about ten
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class ArgumentSpec:
     """What is known of one run-time argument.

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tritonlint.quick import quick
+
 MAX_ALTERNATIVES = 32
 MAX_PATH = 12  # guard sets of one path; where there would be more, a condition is not kept in it
 MAX_WORLDS = 64
@@ -77,6 +79,7 @@ class Raised(Exception):
         self.kind = kind
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
     alternatives: tuple[tuple[Guards, Any], ...]

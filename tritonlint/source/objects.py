@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tritonlint.quick import quick
 from tritonlint.source.guards import Guards, Raised
 from tritonlint.span import Span
 
@@ -126,6 +127,7 @@ class Set(set[Any]):
 Container = List | Dict | Set
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Origin:
     path: str
@@ -140,6 +142,7 @@ class Maybe:
     value: Any
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class External:
     """Something of a package that is not read (triton, torch, the standard library), by its full dotted name."""
@@ -253,6 +256,7 @@ class Native:
     call: Callable[[list[Any], dict[str, Any]], Any]
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Method:
     """A bound method of a value that is not an Instance: `[].append`, `"".join`, `x.numel`."""
@@ -261,6 +265,7 @@ class Method:
     name: str
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Tensor:
     """A torch tensor: `dtype` is a DType or a Symbol, `shape` a tuple of values or None, `dense` whether it was made

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from tritonlint.quick import quick
 from tritonlint.source.values import Knowledge
 from tritonlint.span import Span
 
@@ -33,6 +34,7 @@ class Scope(Protocol):
         """The same for `base.name`, where base is a result of lookup (an imported module of the same package)."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
     name: str
@@ -42,6 +44,7 @@ class Parameter:
     span: Span | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelSource:
     """A @triton.jit function as source. `node.lineno` and the like count in its own file."""
@@ -64,6 +67,7 @@ class KernelSource:
         return self.name
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Config:
     """One triton.Config, or one dict that stands for one."""
@@ -137,6 +141,7 @@ class Grid:
     definition: Span | None = None  # of the lambda or `def`, where it is in the same file
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class LaunchArgument:
     name: str  # parameter name (resolved from position where needed)
@@ -162,6 +167,7 @@ class LaunchSite:
     surplus: int = 0  # arguments by position for which the kernel has no parameter
 
 
+@quick
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
     """One complete set of compile-time values with which a kernel may be compiled and launched.

@@ -16,6 +16,7 @@ from itertools import accumulate
 from pathlib import PurePath
 from typing import Any
 
+from tritonlint.quick import quick
 from tritonlint.source.problem import Problem
 from tritonlint.source.text import SourceFile
 from tritonlint.span import Span
@@ -35,6 +36,7 @@ _WORDS = {"true": True, "false": False, "null": None}
 _BLOCK = re.compile(r"(?i)^(block|tile)(_?size)?_?[a-z0-9]*$")
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One config: the keys on the way to it ("4096",), its values, where its key stands and where each value does."""

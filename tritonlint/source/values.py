@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tritonlint.quick import quick
 
+
+@quick
 @dataclass(frozen=True, slots=True)
 class Known:
     """Exactly this value: a number, string, bool, None, tuple, list, dict, DType, Function or Object."""
@@ -20,6 +23,7 @@ class OneOf:
     values: tuple[Any, ...]
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Bounded:
     """A number of which only bounds are known; None means no bound. `power_of_two` and `multiple_of` where proved."""
@@ -31,6 +35,7 @@ class Bounded:
     reason: str = ""
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Unknown:
     """Nothing known, and why, in words for the user: "n comes from the caller"."""

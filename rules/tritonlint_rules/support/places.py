@@ -6,11 +6,13 @@ import re
 from dataclasses import dataclass, replace
 
 from tritonlint.fixes import text_at
+from tritonlint.quick import quick
 from tritonlint.rule import Context
 from tritonlint.source.sites import AutotuneSite, Candidate, Config, LaunchPlan
 from tritonlint.span import Span
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Place:
     path: str

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from tritonlint.finding import CERTAINTIES, Certainty
+from tritonlint.quick import quick
 from tritonlint.rule import Context, EstimateOf
 from tritonlint.source.sites import AutotuneSite, LaunchPlan
 from tritonlint.source.values import OneOf
@@ -27,6 +28,7 @@ def tuner_of(plan: LaunchPlan) -> AutotuneSite | None:
 Resource = Literal["shared memory", "threads", "tensor memory"]
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One candidate on one GPU."""
