@@ -53,7 +53,7 @@ def at_most(trace: Trace, options: Options, target: Target, release: Release) ->
         return None
     if target.is_amd and target.arch in release.amd_async_copy:
         return None  # buffers may be padded
-    counted = _Count(options, target)
+    counted = _Count(options, target, release)
     try:
         counted.block(trace.function.body, 0)
     except _NotCounted:
@@ -68,9 +68,10 @@ class _NotCounted(Exception):
 class _Count:
     """One walk over the operations of a trace."""
 
-    def __init__(self, options: Options, target: Target) -> None:
+    def __init__(self, options: Options, target: Target, release: Release) -> None:
         self._options = options
         self._target = target
+        self._release = release
         self._made: dict[Value, Op] = {}
         self._held = 0  # bytes of buffers
         self._buffers = 0
@@ -163,7 +164,7 @@ class _Count:
     def _load(self, op: Op, stages: int) -> None:
         size = max(16, _bytes(op.results[0].type))
         if stages:
-            self._hold((size + _BARRIER_BYTES) * _ring(stages, self._target))
+            self._hold((size + _BARRIER_BYTES) * _ring(stages, self._target, self._release))
         elif op.name != "tt.load":
             self._hold(size + _BARRIER_BYTES)
 
@@ -197,15 +198,19 @@ class _Count:
         self._buffers += 1
 
 
-def _ring(stages: int, target: Target) -> int:
-    """The most buffers of one load. A use in a later cluster counts as one stage more, and so does an asynchronous
-    product; on AMD the load itself is the first stage."""
-    if target.is_amd:
-        return max(1, stages - 1)
-    return stages if target.capability < 90 else stages + 1
+def _ring(stages: int, target: Target, release: Release) -> int:
+    """The most buffers of one load: one for each stage up to its use. From Hopper on an asynchronous product counts as
+    one more, and so may a use in a later cluster, or the barrier of a product in tensor memory; on AMD the load itself
+    is the first stage."""
+    most = stages - 1
+    if target.is_nvidia:
+        exact = release.pipeliner == "latencies" and not release.late_use_needs_buffer
+        most += not exact or 100 <= target.capability < 120
+        most += target.capability >= 90
+    return max(1, most)
 
 
-def at_most_with_layouts(graph: Graph, stages: int, target: Target) -> int:
+def at_most_with_layouts(graph: Graph, stages: int, target: Target, release: Release) -> int:
     """Bytes of shared memory that a kernel of which there is an `AtMost` takes at most, from its graph before the
     pipeliner: closer, since it is known what is converted. Later passes move conversions and narrow them, but convert
     nothing else. Rings and what stands in a loop go with it, so that they are not there together with the rest."""
@@ -216,7 +221,7 @@ def at_most_with_layouts(graph: Graph, stages: int, target: Target) -> int:
         if op.name in _LOADS:
             if in_loop:
                 own = [int(loop.attrs.get("num_stages") or 0) for loop in op.ancestors()]
-                ring = _ring(max([stages, 1, *own]), target)
+                ring = _ring(max([stages, 1, *own]), target, release)
                 rings += (max(16, _bytes(op.result.type)) + _BARRIER_BYTES) * ring
                 buffers += 1
             elif op.name != "tt.load":

@@ -124,7 +124,7 @@ def shared_at_most(
     pipeliner are run for it, which `compiled` then need not do again. None where they fail."""
     try:
         front = _prepare(trace, options, target, release, passed or _passed)
-        return at_most_with_layouts(front.graph, options.num_stages, target)
+        return at_most_with_layouts(front.graph, options.num_stages, target, release)
     except Exception:  # `compiled` says why
         return None
 
