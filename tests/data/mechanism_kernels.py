@@ -879,3 +879,20 @@ def widened_ieee(a_ptr, b_ptr, o_ptr, B: tl.constexpr):
     a = tl.load(a_ptr + i[:, None] * B + j[None, :]).to(tl.float32)
     b = tl.exp(tl.load(b_ptr + i[:, None] * B + j[None, :]).to(tl.float32))
     tl.store(o_ptr + i[:, None] * B + j[None, :], tl.dot(a, b, input_precision="ieee"))
+
+
+@triton.jit
+def halves_joined(a_ptr, b_ptr, o_ptr, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, PAIRS: tl.constexpr):
+    """An operand is joined from the halves of bytes: it is as wide along K as four bits are."""
+    m, n, k, half = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK), tl.arange(0, BK // 2)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for t in range(0, tl.cdiv(K, BK)):
+        a = tl.load(a_ptr + m[:, None] * K + t * BK + k[None, :])
+        b = tl.load(b_ptr + (t * (BK // 2) + half)[:, None] * 4096 + n[None, :])
+        low, high = (b & 15).to(a.dtype), ((b >> 4) & 15).to(a.dtype)
+        if PAIRS:
+            b = tl.reshape(tl.permute(tl.join(low, high), (0, 2, 1)), (BK, BN))
+        else:
+            b = tl.reshape(tl.permute(tl.join(low, high), (2, 0, 1)), (BK, BN))
+        acc += tl.dot(a, b)
+    tl.store(o_ptr + m[:, None] * 4096 + n[None, :], acc)
