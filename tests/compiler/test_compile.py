@@ -171,8 +171,14 @@ def test_a_release_of_the_future_is_not_exact() -> None:
 @pytest.mark.parametrize(
     ("arch", "release", "flatten", "reasons"),
     [
-        ("gfx942", "3.9", False, []),
-        ("gfx942", "3.9", True, ["line 2: flattened loops on AMD are not modelled to the byte"]),
+        ("gfx942", "3.6", False, []),
+        (
+            "gfx942",
+            "3.6",
+            True,
+            ["line 2: flattened loops on AMD in Triton 3.6 are not modelled to the byte"],
+        ),
+        ("gfx942", "3.9", True, []),
         ("gfx942", "3.3", True, []),
         ("sm_80", "3.9", True, []),
         ("gfx1250", "3.9", False, ["line 4: tensor descriptors on gfx1250 are not modelled"]),

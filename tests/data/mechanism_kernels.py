@@ -896,3 +896,22 @@ def halves_joined(a_ptr, b_ptr, o_ptr, K, BM: tl.constexpr, BN: tl.constexpr, BK
             b = tl.reshape(tl.permute(tl.join(low, high), (2, 0, 1)), (BK, BN))
         acc += tl.dot(a, b)
     tl.store(o_ptr + m[:, None] * 4096 + n[None, :], acc)
+
+
+@triton.jit
+def flattened_tiles(a_ptr, b_ptr, o_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """A persistent loop over tiles and the loop over their depth become one loop; its pointers are carried."""
+    tiles = tl.cdiv(N, BN)
+    k = tl.arange(0, BK)
+    for tile in tl.range(tl.program_id(0), tl.cdiv(M, BM) * tiles, 16, flatten=True):
+        m, n = tile // tiles * BM + tl.arange(0, BM), tile % tiles * BN + tl.arange(0, BN)
+        a_at = a_ptr + m[:, None] * K + k[None, :]
+        b_at = b_ptr + k[:, None] * N + n[None, :]
+        acc = tl.zeros((BM, BN), dtype=tl.float32)
+        for step in range(0, K, BK):
+            a = tl.load(a_at, mask=k[None, :] < K - step, other=0.0)
+            b = tl.load(b_at, mask=k[:, None] < K - step, other=0.0)
+            acc = tl.dot(a, b, acc)
+            a_at += BK
+            b_at += BK * N
+        tl.store(o_ptr + m[:, None] * N + n[None, :], acc * 0.5)

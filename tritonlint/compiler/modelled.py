@@ -130,15 +130,18 @@ def _is_nest(loop: ir.Op) -> bool:
 
 
 def _of_amd(operations: list[ir.Op], target: Target, release: Release) -> list[str]:
-    """gfx1250 brings tiles of descriptors with its data mover, into rings of their own; and which offsets of
-    its loads a flattened nest of loops carries is not known."""
+    """gfx1250 brings tiles of descriptors with its data mover, into rings of their own; and which offsets of its loads a
+    flattened nest of loops carries is not known of each release."""
     found: list[str] = []
     for op in operations:
         if op.name.startswith("tt.descriptor_"):
             if target.arch == "gfx1250":
                 found.append(f"line {op.line}: tensor descriptors on gfx1250 are not modelled")
         elif op.name == "scf.for" and op.attrs.get("flatten") and release.amd_fuses_loops and _is_nest(op):
-            found.append(f"line {op.line}: flattened loops on AMD are not modelled to the byte")
+            what = "flattened loops on AMD"
+            if what in release.unmodelled:
+                release_name = f"Triton {release.major}.{release.minor}"
+                found.append(f"line {op.line}: {what} in {release_name} are not modelled to the byte")
     return found
 
 

@@ -330,7 +330,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "allocation_largest_first": True,
     }),
     (3, 4, {
-        "unmodelled": (),
+        "unmodelled": ("flattened loops on AMD",),
         "sinks_tmem_loads": True,
         "cat_takes_layouts": False,
         "tcgen05_left_in_tmem": True,
@@ -414,6 +414,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "tcgen05_flag_through_loop": True,
     }),
     (3, 8, {
+        "unmodelled": (),
         "tcgen05_takes_widened": False,
         "tmem_operand_bits": (8, 16, 32),
         "slices_pass_equal_layouts": False,
