@@ -915,3 +915,27 @@ def flattened_tiles(a_ptr, b_ptr, o_ptr, M, N, K, BM: tl.constexpr, BN: tl.const
             a_at += BK
             b_at += BK * N
         tl.store(o_ptr + m[:, None] * N + n[None, :], acc * 0.5)
+
+
+@triton.jit
+def tiles_of_groups(a_ptr, b_ptr, c_ptr, m_ptr, G, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """A while loop over the tiles of each group stores through a descriptor: up to 3.8 the staging tile lives around the
+    loop over groups, since then around the while loop."""
+    tile = tl.program_id(0)
+    done = 0
+    row = 0
+    for g in range(G):
+        M = tl.load(m_ptr + g)
+        tiles = tl.cdiv(M, BM) * tl.cdiv(N, BN)
+        a_desc = tl.make_tensor_descriptor(a_ptr + row * K, [M, K], [K, 1], [BM, BK])
+        b_desc = tl.make_tensor_descriptor(b_ptr + g * N * K, [N, K], [K, 1], [BN, BK])
+        c_desc = tl.make_tensor_descriptor(c_ptr + row * N, [M, N], [N, 1], [BM, BN])
+        while tile >= done and tile < done + tiles:
+            m, n = (tile - done) // tl.cdiv(N, BN), (tile - done) % tl.cdiv(N, BN)
+            acc = tl.zeros((BM, BN), dtype=tl.float32)
+            for k in range(0, K, BK):
+                acc = tl.dot(a_desc.load([m * BM, k]), b_desc.load([n * BN, k]).T, acc)
+            c_desc.store([m * BM, n * BN], acc.to(c_ptr.dtype.element_ty))
+            tile += 16
+        done += tiles
+        row += M

@@ -180,7 +180,9 @@ class Release:
     tcgen05_left_in_tmem: bool = True  # left operands that are computed go through tensor memory
     tcgen05_waits_for_late: bool = True  # products whose operands are computed in the loop are pipelined
     tmem_operand_bits: tuple[int, ...] = (8, 16, 32)  # of left operands in tensor memory
-    tma_stores_in_while: bool = False  # staging tiles of descriptor stores also leave while loops
+    tma_stores_in_while: bool = (
+        False  # staging tiles of descriptor stores leave while loops, and no loop around them
+    )
     peels_tcgen05_epilogue: bool = False  # the last iteration of a loop that waits for tcgen05 is peeled
 
     # Matrix instructions of AMD.

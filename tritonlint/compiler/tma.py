@@ -22,19 +22,20 @@ def pipeline_stores(graph: Graph, release: Release, num_stages: int) -> None:
     loops = [op for op in graph.walk_post() if op.name == "scf.for" and num_stages_of(op, num_stages) > 1]
     if release.tma_stores_in_while and num_stages > 1:
         loops += [op for op in graph.walk_post() if op.name == "scf.while"]
+    inner = ("scf.for", "scf.while") if release.tma_stores_in_while else ("scf.for",)
     for loop in loops:
-        _pipeline_stores_of(loop)
+        _pipeline_stores_of(loop, inner)
 
 
-def _stores_of(loop: GOp) -> list[GOp]:
-    """The stores of a loop that stand in no loop inside it."""
+def _stores_of(loop: GOp, inner: tuple[str, ...]) -> list[GOp]:
+    """The stores of a loop that stand in no loop inside it, of the kinds named."""
     found: list[GOp] = []
     stack = list(reversed(loop.blocks[-1].ops))
     while stack:
         op = stack.pop()
         if op.name in TMA_STORES:
             found.append(op)
-        elif op.name not in ("scf.for", "scf.while"):
+        elif op.name not in inner:
             for block in reversed(op.blocks):
                 stack.extend(reversed(block.ops))
     return found
@@ -51,8 +52,8 @@ def stored_value(op: GOp) -> GValue:
     return op.operands[1]
 
 
-def _pipeline_stores_of(loop: GOp) -> None:
-    stores = _stores_of(loop)
+def _pipeline_stores_of(loop: GOp, inner: tuple[str, ...]) -> None:
+    stores = _stores_of(loop, inner)
     if not stores or _orders_memory(loop):
         return
     tiles: dict[tuple[tuple[int, ...], str], GValue] = {}
