@@ -127,7 +127,7 @@ class Model:
 
     def compiled(self, trace: Trace, options: Options, target: Target, model: ModelName) -> Compiled:
         """The compiler's answer, or the textbook's for the same dots."""
-        key = (id(trace), _frozen(_plain_options(options)), model)
+        key = (id(trace), _options_key(options), model)
 
         def make(view: Target) -> Compiled:
             from tritonlint.compiler.compile import compiled as compile_trace
@@ -182,7 +182,7 @@ class Model:
         )
         # Launches of one list, or of one tuned file, are often the same for several sizes.
         key = (
-            id(answer), id(work), _frozen(_plain_options(launch.options)), gpu.name, launch.grid, assumptions, model,
+            id(answer), id(work), _options_key(launch.options), gpu.name, launch.grid, assumptions, model,
         )  # fmt: skip
         if key not in self._estimates:
             self._kept.append((answer, work))
@@ -310,7 +310,7 @@ class Model:
         bound: Callable[[Target], tuple[Bound]],
     ) -> Bound:
         """Worked out once for this file, and once for all whose traces are kept in the same store."""
-        key = (id(trace), _frozen(_plain_options(options)))
+        key = (id(trace), _options_key(options))
 
         def make(view: Target) -> tuple[Bound]:
             self._kept.append(trace)
@@ -433,14 +433,14 @@ def known_grid(candidate: Candidate) -> tuple[int, ...] | None:
     return tuple(sizes) if 1 <= len(sizes) <= 3 else None
 
 
-def _plain_options(options: Options) -> dict[str, Any]:
-    return {
-        "num_warps": options.num_warps,
-        "num_stages": options.num_stages,
-        "num_ctas": options.num_ctas,
-        "maxnreg": options.maxnreg,
-        **options.extra,
-    }
+def _options_key(options: Options) -> tuple[Any, ...]:
+    return (
+        options.num_warps,
+        options.num_stages,
+        options.num_ctas,
+        options.maxnreg,
+        _frozen(options.extra) if options.extra else (),
+    )
 
 
 def _frozen(values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

@@ -172,8 +172,9 @@ def plain_target(target: Target) -> Target:
 def asked_again(answers: Mapping[Question, Any], target: Target) -> bool:
     """Whether the target gives the same answers; if so, and it is a view, the questions count as asked of it too."""
     plain = plain_target(target)
-    if not all(answer(plain, question) == said for question, said in answers.items()):
-        return False
+    for question, said in answers.items():  # asked so often that a generator would be half of it
+        if answer(plain, question) != said:
+            return False
     if isinstance(target, AskedTarget):
         target.answers.update(answers)
     return True
@@ -218,9 +219,9 @@ class AskedMemo(Generic[Made]):
         else:
             self._kept.move_to_end(key)
             for said, answers, made in kept:
-                if all(
-                    _of_number(number, question) == answer for question, answer in said.items()
-                ) and asked_again(answers, target):
+                if said and any(_of_number(number, question) != answer for question, answer in said.items()):
+                    continue
+                if asked_again(answers, target):
                     return made
         asked = AskedNumber(number)
         with viewed(target) as view:
