@@ -939,3 +939,15 @@ def tiles_of_groups(a_ptr, b_ptr, c_ptr, m_ptr, G, N, K, BM: tl.constexpr, BN: t
             tile += 16
         done += tiles
         row += M
+
+
+@triton.jit
+def long_left_operand(a_ptr, b_ptr, o_ptr, M, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Columns of a left operand of fp32 are read in pieces of 128 rows, which tensor memory takes in any order."""
+    m, n, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for t in range(0, K, BK):
+        a = tl.load(a_ptr + m[:, None] + (t + k)[None, :] * (M + 1))
+        b = tl.load(b_ptr + (t + k)[:, None] * BN + n[None, :])
+        acc += tl.dot(a, b)
+    tl.store(o_ptr + m[:, None] * BN + n[None, :], acc)

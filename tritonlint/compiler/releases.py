@@ -232,6 +232,7 @@ class Release:
     )
     reads_stay_behind_writes: bool = False  # operand B is not read after A if something is written in between
     allocs_stay_behind_writes: bool = False  # memory for a loaded tile is not taken before a write in between
+    tmem_registers_in_any_order: bool = False  # of left operands that go to tensor memory as they are
     sinks_tmem_loads: bool = False  # reads of tensor memory sink to their uses
     tmem_sinks_allocs: bool = False  # an accumulator that each iteration begins anew is taken in the loop
     hoists_accumulators_twice: bool = False  # accumulators leave loops once more behind the pipeliner
@@ -378,6 +379,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 6, {
         "reads_stay_behind_writes": True,
+        "tmem_registers_in_any_order": True,
         "one_accumulator_has_one_barrier": False,
         "specializes_nests": True,
         "specialized_stages_of_launch": True,

@@ -7,7 +7,7 @@ chained to the next one by a token, which the loop carries.
 from __future__ import annotations
 
 from tritonlint.compiler.conversion import same_layout
-from tritonlint.compiler.encodings import TensorMemory, TensorMemoryScales, cta_of
+from tritonlint.compiler.encodings import Distributed, TensorMemory, TensorMemoryScales, cta_of
 from tritonlint.compiler.graph import GOp, Graph, GValue, defined_inside
 from tritonlint.compiler.loop_cleanup import clean_control_flow
 from tritonlint.compiler.ops import constant_value, is_pure
@@ -15,6 +15,7 @@ from tritonlint.compiler.pipeline_build import TOKEN, add_carried, memory_value
 from tritonlint.compiler.pipeline_loads import TCGEN05, VIEWS, viewed_memory
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.tmem_layouts import default_layout, memory_map
+from tritonlint.compiler.to_linear import to_linear
 from tritonlint.kernel import ir
 from tritonlint.kernel.ir import bits_of
 
@@ -476,7 +477,7 @@ def promote_left_operands(graph: Graph, release: Release) -> None:
         if layout is None:
             continue
         value = source
-        if not same_layout(source.encoding, layout, source.shape):
+        if not _fits(source, layout, release):
             if _comes_from_load(source):
                 continue
             convert = GOp(
@@ -491,6 +492,18 @@ def promote_left_operands(graph: Graph, release: Release) -> None:
         mma.set_operand(0, buffer)
         if not alloc.result.uses:
             alloc.erase()
+
+
+def _fits(value: GValue, layout: Distributed, release: Release) -> bool:
+    """Whether a value can be written to tensor memory as it is. In which order its registers hold the elements of a
+    thread does not count, where the release looks at that."""
+    if same_layout(value.encoding, layout, value.shape):
+        return True
+    have, wanted = to_linear(value.encoding, value.shape), to_linear(layout, value.shape)
+    return release.tmem_registers_in_any_order and (
+        (have.lane, have.warp, have.block) == (wanted.lane, wanted.warp, wanted.block)
+        and sorted(have.register) == sorted(wanted.register)
+    )
 
 
 def _comes_from_load(value: GValue) -> bool:
