@@ -658,3 +658,42 @@ def test_a_function_of_the_branch_not_taken_that_uses_nothing_of_it_is_read() ->
         "else:\n    def run(x, y):\n        scale[(1,)](x, y, 5, BLOCK=32)\n"
     )
     assert len(plans(HEAD + KERNEL + choice)) == 2
+
+
+RUN = """
+def run(x, y, block):
+    n = x.numel()
+    scale[(1, triton.cdiv(n, block))](x, y, n, BLOCK=block)
+"""
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        "x = torch.empty(1 << 20, device='cuda')\nrun(x, x, 4)\n",
+        "if __name__ == '__main__':\n    x = torch.empty(1 << 20, device='cuda')\n    run(x, x, 4)\n",
+        "if __name__ == '__main__':\n    for _ in range(2):\n        run(torch.empty(1 << 20), None, block=4)\n",
+        "out = run(torch.empty(1 << 20), None, 4)\n",
+    ],
+)
+def test_the_module_itself_hands_values_down(calls: str) -> None:
+    plan = launched(RUN + calls)
+    assert [candidate.grid for candidate in plan.candidates] == [(Known(1), Known(1 << 18))]
+    assert only(plan).constants["BLOCK"] == Known(4)
+
+
+def test_a_kernel_handed_down_by_the_module() -> None:
+    plan = launched(
+        "def run(kernel, x, meta):\n    kernel[(1,)](x, x, 5, **meta)\n\nrun(scale, 1.0, {'BLOCK': 64})\n"
+    )
+    assert only(plan).constants["BLOCK"] == Known(64)
+
+
+def test_a_module_that_hands_nothing_down_is_not_run_for_it() -> None:
+    code = RUN + "def main():\n    x = torch.empty(8)\n    run(x, x, 64)\n\nmain()\n"
+    assert only(launched(code)).constants["BLOCK"] == Known(64)
+
+
+def test_a_module_that_takes_too_long_to_run_is_no_problem() -> None:
+    found = reading(KERNEL + RUN + "for i in range(10 ** 6):\n    run(i, i, 64)\n")
+    assert not found.problems and any(plan.launch is not None for plan in found.plans)

@@ -136,6 +136,10 @@ def entries(module: Module) -> list[Entry]:
         # Who calls them is run too: that is where a kernel, a block size, a grid handed down are known.
         for number, statement in enumerate(module.statements):
             _callers_in(statement, None, number, found, names, finder.lines)
+            if _hands_down(statement, names, finder.lines) and not any(
+                one.node is statement for one in found
+            ):
+                found.append(Entry("", statement, None, number, False))
         found.sort(key=lambda entry: entry.node.lineno)  # type: ignore[attr-defined]
     return found
 
@@ -200,6 +204,22 @@ def _callers_in(
             found.append(Entry(node.name, node, owner, number, False))
 
 
+def _hands_down(statement: ast.stmt, names: set[str], lines: list[str]) -> bool:
+    """Whether a top-level statement (often `if __name__ == "__main__":`) calls one of these functions with arguments."""
+    if isinstance(statement, (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)):
+        return False
+    text = lines[statement.lineno - 1 : statement.end_lineno]
+    if not any(f"{name}(" in line for line in text for name in names):
+        return False
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in names
+        and bool(node.args or node.keywords)
+        for node in slices.own_nodes([statement])
+    )
+
+
 def _bound_in(statement: ast.If) -> set[str]:
     """The names that the branches of a condition bind."""
     found: set[str] = set()
@@ -254,7 +274,8 @@ class Runner:
         except Raised:
             pass
         except (OutOfBudget, RecursionError):
-            self.over_budget.append(entry)
+            if entry.name or entry.direct:  # what only hands values down launches nothing that others do not
+                self.over_budget.append(entry)
         finally:
             interp.launches = None
             interp.slicer = None
