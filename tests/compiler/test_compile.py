@@ -195,6 +195,20 @@ def test_what_is_not_claimed_on_amd(arch: str, release: str, flatten: bool, reas
     assert of_the_release(ir.Block((), (outer,)), Target(arch), row) == reasons
 
 
+@pytest.mark.parametrize(
+    ("release", "uses", "claimed"), [("3.4", 1, False), ("3.4", 2, True), ("3.5", 1, True), ("3.9", 1, True)]
+)
+def test_loads_that_are_only_used_transposed_on_amd(release: str, uses: int, claimed: bool) -> None:
+    """Which conversions go above such a transpose is not known of the releases before 3.5."""
+    tile, turned = ir.Value(ir.Type("fp16", (16, 16))), ir.Value(ir.Type("fp16", (16, 16)))
+    load = ir.Op("tt.load", (), (tile,), {}, line=2)
+    trans = ir.Op("tt.trans", (tile,), (turned,), {"order": (1, 0)}, line=3)
+    dot = ir.Op("tt.dot", (turned, tile if uses == 2 else turned, turned), (ir.Value(tile.type),), {})
+    row = parse_release(release)
+    assert row is not None
+    assert (not of_the_release(ir.Block((), (load, trans, dot)), Target("gfx942"), row)) is claimed
+
+
 def test_loads_carried_in_registers_between_chained_products_on_amd_are_not_claimed() -> None:
     """Four stages and two chained products have a schedule of their own, which is not replayed."""
     row = {

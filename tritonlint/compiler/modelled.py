@@ -103,10 +103,12 @@ def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str
             elif has_dot or source is None or source.name != "tt.load" or not _is_stored(op, operations):
                 what = "transposes"
         if what and what in release.unmodelled:
-            found.append(
-                f"line {op.line}: {what} in Triton {release.major}.{release.minor} are not modelled to the byte"
-            )
+            found.append(_not_modelled(op, what, release))
     return found
+
+
+def _not_modelled(op: ir.Op, what: str, release: Release) -> str:
+    return f"line {op.line}: {what} in Triton {release.major}.{release.minor} are not modelled to the byte"
 
 
 def _is_widened(value: ir.Value, made: Mapping[ir.Value, ir.Op]) -> bool:
@@ -131,18 +133,29 @@ def _is_nest(loop: ir.Op) -> bool:
 
 def _of_amd(operations: list[ir.Op], target: Target, release: Release) -> list[str]:
     """gfx1250 brings tiles of descriptors with its data mover, into rings of their own; and which offsets of its loads a
-    flattened nest of loops carries is not known of each release."""
+    flattened nest of loops carries, and which conversions go above a transpose, is not known of each release."""
     found: list[str] = []
+    made = {result: op for op in operations for result in op.results}
+    has_dot = any(op.name == "tt.dot" for op in operations)
     for op in operations:
+        what = ""
         if op.name.startswith("tt.descriptor_"):
             if target.arch == "gfx1250":
                 found.append(f"line {op.line}: tensor descriptors on gfx1250 are not modelled")
         elif op.name == "scf.for" and op.attrs.get("flatten") and release.amd_fuses_loops and _is_nest(op):
             what = "flattened loops on AMD"
-            if what in release.unmodelled:
-                release_name = f"Triton {release.major}.{release.minor}"
-                found.append(f"line {op.line}: {what} in {release_name} are not modelled to the byte")
+        elif op.name == "tt.trans" and has_dot and _is_only_use_of_load(op, made, operations):
+            what = "loads that are only used transposed on AMD"
+        if what and what in release.unmodelled:
+            found.append(_not_modelled(op, what, release))
     return found
+
+
+def _is_only_use_of_load(trans: ir.Op, made: Mapping[ir.Value, ir.Op], operations: list[ir.Op]) -> bool:
+    source = made.get(trans.operands[0])
+    if source is None or source.name not in _LOADS:
+        return False
+    return sum(operand is trans.operands[0] for op in operations for operand in op.operands) == 1
 
 
 def walk(block: ir.Block) -> list[ir.Op]:

@@ -298,7 +298,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_pipeliner": "streams",
     }),
     (3, 3, {
-        "unmodelled": ("tcgen05", "transposed descriptor tiles"),
+        "unmodelled": ("tcgen05", "transposed descriptor tiles", "loads that are only used transposed on AMD"),
         "tcgen05_left_in_tmem": False,
         "tcgen05_waits_for_late": False,
         "operand_hoisting": "nvidia",
@@ -333,7 +333,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "allocation_largest_first": True,
     }),
     (3, 4, {
-        "unmodelled": ("flattened loops on AMD",),
+        "unmodelled": ("flattened loops on AMD", "loads that are only used transposed on AMD"),
         "sinks_tmem_loads": True,
         "cat_takes_layouts": False,
         "tcgen05_left_in_tmem": True,
@@ -354,6 +354,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "carried_share_cluster": False,
     }),
     (3, 5, {
+        "unmodelled": ("flattened loops on AMD",),
         "tmem_operand_bits": (16, 32),
         "slices_pass_equal_layouts": True,
         "folds_into_tmem_stores": True,
