@@ -25,6 +25,8 @@ def f(p, B: tl.constexpr):
 FOUND = {
     "the larger of a length and a fraction": "def run(p, xs):\n    f[(1,)](p, B=max(len(xs), 0.5))\n",
     "the larger of a length and a name of another module": "def run(p, xs):\n    f[(1,)](p, B=max(len(xs), torch.a))\n",
+    "a format that a value does not take": "def run(p):\n    f[(1,)](p, B=f'{None:.2f}')\n",
+    "a format for a number that no float holds": "def run(p):\n    f[(1,)](p, B=f'{10**400:.2f}')\n",
 }
 # What a host function does before its launch: none of it may fill the memory, or go through what it need not.
 ENDLESS = (

@@ -183,8 +183,8 @@ def formatted(interp: Interpreter, node: ast.FormattedValue, frame: Frame) -> An
             if node.conversion == ord("r"):
                 return format(repr(one), how)
             return format(str(one) if node.conversion == ord("s") else one, how)
-        except ValueError as error:
-            raise Raised("ValueError", str(error)) from None
+        except (ValueError, TypeError, OverflowError) as error:
+            raise Raised(type(error).__name__, str(error)) from None
 
     return lift(render, value, spec)
 
