@@ -96,6 +96,8 @@ def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str
                 what = "tcgen05"
         elif op.name == "tt.reduce" and has_dot:
             what = "reductions beside a dot"
+        elif op.name == "scf.for" and _is_flattened_and_specialized(op):
+            what = "flattened specialized loops with two stores"
         elif op.name == "tt.trans":
             source = made.get(op.operands[0])
             if source is not None and source.name == "tt.descriptor_load":
@@ -129,6 +131,14 @@ def _is_stored(op: ir.Op, operations: list[ir.Op]) -> bool:
 
 def _is_nest(loop: ir.Op) -> bool:
     return any(inner.name == "scf.for" for block in loop.blocks for inner in walk(block))
+
+
+def _is_flattened_and_specialized(loop: ir.Op) -> bool:
+    """A nest that becomes one loop for several groups of warps, and stores through descriptors at two places."""
+    if not (loop.attrs.get("flatten") and loop.attrs.get("warp_specialize") and _is_nest(loop)):
+        return False
+    inner = [op for block in loop.blocks for op in walk(block)]
+    return sum(op.name == "tt.descriptor_store" for op in inner) > 1
 
 
 def _of_amd(operations: list[ir.Op], target: Target, release: Release) -> list[str]:

@@ -354,7 +354,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "carried_share_cluster": False,
     }),
     (3, 5, {
-        "unmodelled": ("flattened loops on AMD",),
+        "unmodelled": ("flattened loops on AMD", "flattened specialized loops with two stores"),
         "tmem_operand_bits": (16, 32),
         "slices_pass_equal_layouts": True,
         "folds_into_tmem_stores": True,
@@ -380,6 +380,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 6, {
         "reads_stay_behind_writes": True,
+        "unmodelled": ("flattened loops on AMD",),
         "tmem_registers_in_any_order": True,
         "one_accumulator_has_one_barrier": False,
         "specializes_nests": True,
