@@ -6,8 +6,9 @@
 The rows are those of `fit_timing.py collect`. Fitted are launches that the estimate of registers says to spill, for
 those are the ones whose words are asked for; the same kernel with the same words counts once. The error is of
 logarithms, of words with 20 on top: below that they hardly cost time. More than 3,000 words, which the assembler only
-makes where it gives up on a kernel, count as 3,000. All weights but the constant are at least zero. --check says the
-error on rows that were not fitted. Needs numpy and scipy.
+makes where it gives up on a kernel, count as 3,000. All weights but the constant are at least zero; a term that none
+of the launches has (copies: fp32 operands in narrow pieces) counts one word for each. --check says the error on rows that
+were not fitted. Needs numpy and scipy.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ def fit(rows: list[dict[str, Any]], names: tuple[str, ...]) -> dict[str, float]:
     ]
     best = min(tried, key=lambda one: one.cost)
     weights = best.x / scale
+    weights[matrix.max(axis=0) == 0] = 1.0
     return {
         name: float(f"{weight:.4g}")
         for name, weight in zip(names, weights, strict=True)

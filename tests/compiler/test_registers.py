@@ -45,7 +45,7 @@ GEMM = Need(
     accumulator=64,
     operands=48,
     scalars=9,
-    points=(Point(kept=64, accumulator=64, fragments=24, operands=48, addresses=33, looped=1),),
+    points=(Point(kept=64, accumulator=64, ahead=12, operands=48, addresses=33, looped=1),),
 )
 
 

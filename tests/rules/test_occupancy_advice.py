@@ -39,7 +39,7 @@ def test_a_unit_that_is_busy_is_named() -> None:
 
 
 def test_arithmetic_that_takes_longest_is_compute_bound() -> None:
-    gemm = samples.launched_gemm("64x64x32", "num_warps=4, num_stages=2")
+    gemm = samples.launched_gemm("128x64x32", "num_warps=4, num_stages=2")
     advice = found("TL501", gemm, "rtx3070")
     assert advice.help is not None and advice.help.startswith("compute-bound (")
 

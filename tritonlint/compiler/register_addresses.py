@@ -66,12 +66,13 @@ def _found_steps(value: GValue, memo: dict[GValue, Steps]) -> Steps:
     each = [_steps(operand, memo) for operand in tensors]
     if op.name in _AS_BEFORE:
         return each[0]
-    if op.name in _SUMS or (op.name in _PRODUCTS and any(map(_is_constant, tensors))):
+    if op.name in _SUMS or (op.name in _PRODUCTS and any(map(is_constant, tensors))):
         return tuple(max(along) for along in zip(*each, strict=True))
     return tuple(_ANY if any(along) else _SAME for along in zip(*each, strict=True))
 
 
-def _is_constant(value: GValue) -> bool:
+def is_constant(value: GValue) -> bool:
+    """Whether all elements are one constant."""
     op: GOp | None = value.op
     while op is not None and op.name in ("tt.splat", "tt.broadcast", "tt.expand_dims"):
         op = op.operands[0].op

@@ -15,13 +15,14 @@ from dataclasses import dataclass, fields
 
 from tritonlint.compiler.graph import GOp, GValue
 from tritonlint.compiler.ops import DOTS, LOOPS
-from tritonlint.compiler.register_addresses import ACCESSES, Steps, apart_of
+from tritonlint.compiler.register_addresses import ACCESSES, Steps, apart_of, is_constant
 from tritonlint.compiler.register_lives import (
     BARRIERS,
+    VIEWS,
     Lives,
     access_of,
+    ahead_of,
     distinct_of,
-    fragments_of,
     is_free,
     operands_of,
     words_of,
@@ -56,7 +57,7 @@ class Point:
     scanned: int = 0  # operands of a scan
     converted: int = 0  # operands that go in a change of layout
     accumulator: int = 0  # result of a product
-    fragments: int = 0  # operands of a product for one step along K
+    ahead: int = 0  # operands of a product that are read while an earlier step along K is multiplied
     operands: int = 0  # operands that a product reads from registers, over all of K
     consumed: int = 0  # data that goes in a product
     copies: int = 0  # accesses of asynchronous copies
@@ -65,6 +66,9 @@ class Point:
     compared: int = 0  # elements of the largest comparison that chooses between values
     looped: int = 0  # 1 inside a loop
     reduced: int = 0  # made here, and gone in a sum right after
+    fixed: int = (
+        0  # indices that do not change in the loop and that it compares, one for each access or element
+    )
 
 
 _NAMES = tuple(field.name for field in fields(Point))
@@ -105,6 +109,7 @@ class _Places:
                         cuts |= set(numbering.span[block])
                         if op.name in LOOPS:
                             looped.append(numbering.span[block])
+        self.loops = looped
         self.first = sorted(cut for cut in cuts if cut < max(1, len(ops)))
         self.count = len(self.first)
         self.of: list[int] = []
@@ -135,7 +140,7 @@ def _count_values(
         if not value.is_tensor:
             wide = value.type.element.startswith("*") or value.type.element in ("i64", "u64", "fp64")
             keep(scalars, first, last, 2 if wide else 1)
-        elif value.encoding is None or is_free(value) or value in lives.streamed:
+        elif value.encoding is None or is_free(value) or value in lives.streamed or _is_chosen(value):
             continue
         elif value.type.element.startswith("*") or value in lives.indices:
             if first != last:
@@ -178,6 +183,46 @@ def _count_values(
             counts["between"][place] = max(0, at_once - ends)
 
 
+def _fixed_in(lives: Lives, start: int, end: int) -> dict[GValue, int]:
+    """The indices, made before a loop, that it compares with what changes in it, and how many each thread has."""
+    found: dict[GValue, int] = {}
+    for op in lives.ops[start:end]:
+        if op.name != "arith.cmpi":
+            continue
+        guards = not any(user.name == "arith.select" for user in _users(op.result))
+        for operand in op.operands:
+            for index in _made_before(operand, lives, start):
+                values = distinct_of(index) // (access_of(index) if guards else 1)
+                found[index] = max(found.get(index, 0), values, 1)
+    return found
+
+
+def _users(value: GValue) -> list[GOp]:
+    """The users of a value and of its views."""
+    found: list[GOp] = []
+    for user in value.uses:
+        found += _users(user.result) if user.name in VIEWS else [user]
+    return found
+
+
+def _made_before(value: GValue, lives: Lives, start: int) -> list[GValue]:
+    """The tensors, made before a position, of which sums and views at it make a value."""
+    op = value.op
+    if not value.is_tensor or op is None or op.name in ("tt.splat", "arith.constant"):
+        return []
+    if lives.numbering.position.get(op, start) < start and op.name not in VIEWS:
+        return [value]
+    if op.name in VIEWS or op.name in ("arith.addi", "arith.subi", "arith.ori"):
+        return [root for operand in op.operands for root in _made_before(operand, lives, start)]
+    return []
+
+
+def _is_chosen(value: GValue) -> bool:
+    """Whether a value is one of two constants, which the mask tells where it is needed."""
+    op = value.op
+    return op is not None and op.name == "arith.select" and all(map(is_constant, op.operands[1:]))
+
+
 def _is_handed_on(value: GValue, user: GOp, crossing: bool) -> bool:
     """Whether a value goes from a run to a sum or a change of layout, or from a change of layout to a run: each element
     as it comes, so that the whole is nowhere."""
@@ -218,6 +263,13 @@ def _count_operations(
             most("functions", place, words_of(op.results[0]))
         elif op.name == "arith.cmpi" and any(user.name == "arith.select" for user in op.results[0].uses):
             most("compared", place, distinct_of(op.results[0]))
+    fixed: dict[int, dict[GValue, int]] = {}
+    for start, end in places.loops:
+        inside = _fixed_in(lives, start, end)
+        for place in range(places.of[start], places.of[max(start, end - 1)] + 1):
+            fixed.setdefault(place, {}).update(inside)
+    for place, indices in fixed.items():
+        counts["fixed"][place] = sum(indices.values())
     for place, first in enumerate(places.first):
         between = places.between.get(first)
         going, ends = counts["going"][place], counts["ends"][place]
@@ -231,7 +283,7 @@ def _count_operations(
             counts["converted"][place] = going
         elif between.name in DOTS:
             counts["accumulator"][place] = counts["coming"][place] or words_of(between.results[0])
-            counts["fragments"][place] = fragments_of(between)
+            counts["ahead"][place] = ahead_of(between)
             counts["operands"][place] = operands_of(between)
             counts["consumed"][place] = going
         elif between.name not in ("tt.reduce", "ttng.tmem_load"):

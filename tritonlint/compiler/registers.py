@@ -63,6 +63,7 @@ def features(need: Need) -> dict[str, float]:
         "peak": float(need.peak),
         "loop_peak": float(need.loop_peak),
         "held": float(need.held),
+        "narrow": float(need.surely_held + max(0, need.peak - need.held)),
         "loop_addresses": float(need.loop_addresses),
         "accumulator": float(need.accumulator),
         "operands": float(need.operands),
