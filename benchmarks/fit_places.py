@@ -36,20 +36,21 @@ def _without(*names: str) -> list[str]:
 # the scalars; wgmma has all of an operand in registers, or nothing; of tcgen05 there are few kernels, and a place tells
 # no more than the sums: what their ends hold is held as it was read, and converted where it is needed.
 TERMS: dict[str, tuple[list[str], list[str]]] = {
-    "none": (_without("ahead", "fixed"), ["one", "scalars", "held", "loop_peak", "batch"]),
+    "none": (_without("ahead", "fixed"), ["one", "scalars", "held_or_turned", "loop_peak", "batch"]),
     "mma_v2": (_without("operands", "scalars"), ["one", "scalars"]),
     "wgmma": (_without("ahead"), ["one", "scalars"]),
     "tcgen05": ([], ["one", "narrow", "loop_peak", "loop_addresses"]),
 }
 # Where the search starts, and what the weights are drawn to that the kernels say little of.
 START = {
-    "kept": 0.8, "going": 0.4, "coming": 0.4, "ends": 0.2, "between": 0.1, "in_flight": 0.2, "loaded": 0.2,
+    "kept": 0.6, "going": 0.4, "coming": 0.4, "ends": 0.2, "between": 0.1, "in_flight": 0.2, "loaded": 0.2,
     "addresses": 0.3, "accesses": 0.3, "functions": 0.1, "scanned": 0.5, "reduced": 0.2,
     "converted": 0.2, "accumulator": 0.4, "ahead": 2, "operands": 0.4, "consumed": 0.2, "copies": 0.4,
     "scalars": 0.3, "stored": 0.2, "compared": 0.3, "looped": 5, "fixed": 0.5,
+    "eight_bit": 0.5, "passed": 1,
 }  # fmt: skip
 START_SUMS = {
-    "one": 14, "scalars": 0.4, "held": 0.1, "loop_peak": 0.1, "batch": 0.1, "narrow": 0.5, "loop_addresses": 0.1
+    "one": 12, "scalars": 0.4, "held_or_turned": 0.1, "loop_peak": 0.1, "batch": 0.1, "narrow": 0.5, "loop_addresses": 0.1
 }  # fmt: skip
 DRAWN = 0.3  # how much
 # Usual counts, by which a weight is drawn as much for each word.

@@ -47,6 +47,7 @@ from tritonlint.compiler.pass_order import final_layouts, first_layouts, pipelin
 from tritonlint.compiler.register_need import Need, need_of
 from tritonlint.compiler.register_points import Point
 from tritonlint.compiler.releases import parse_release
+from tritonlint.compiler.scratch_of import scratch_by_op
 from tritonlint.compiler.target import Target
 from tritonlint.compiler.warp_specialize import specialized_loops
 from tritonlint.gpu.profile import find_gpu
@@ -70,7 +71,7 @@ SQUEEZES = [(share, words) for share in (0.0, 0.04, 0.08, 0.12, 0.16) for words 
 NEED = [field.name for field in dataclasses.fields(Need)]
 COLUMNS = ["group", "kernel", "arch", "release", "warps", *NEED, "regs", "spill", "ctas_per_sm", "shared"]
 # In older rows: what is surely held is taken to be what is held.
-DEFAULTS = {"whole": "0", "stored": "0", "points": ""}
+DEFAULTS = {"whole": "0", "stored": "0", "turned": "0", "points": ""}
 
 
 def collect(paths: list[str], root: pathlib.Path) -> None:
@@ -101,7 +102,8 @@ def collect(paths: list[str], root: pathlib.Path) -> None:
             if specialized_loops(graph, target, release, options.num_stages):
                 continue
             pipeline_and_finish(graph, pointer_facts(graph, target, release), options, target, release)
-            need = written(need_of(graph))
+            scratch = scratch_by_op(target, release) if target.is_nvidia else None
+            need = written(need_of(graph, scratch))
             group = f"{row['project']}:{row['kernel']}" if row.get("project") else row["kernel"]
             version = f"{release.major}.{release.minor}"
             truth = (registers, int(bool(spilled)), row.get("ctas_per_sm") or "", row["shared"])
@@ -209,10 +211,16 @@ def _nonnegative(matrix: Any, wanted: Any) -> Any:
     return weights
 
 
-def estimated(row: dict[str, Any], guess: float, squeeze: tuple[float, float] | None) -> int:
+def estimated(
+    row: dict[str, Any], guess: float, squeeze: tuple[float, float] | None, gives_up: float = math.inf
+) -> int:
     """The registers that the estimate states for what is wanted."""
-    given = guess if squeeze is None else model.squeezed(guess, Options(num_warps=row["warps"]), *squeeze)
-    return model.clamp(given, limit_of(row))
+    options, limit = Options(num_warps=row["warps"]), limit_of(row)
+    least = model.given_up(options, Target(row["arch"])) if guess > gives_up * limit else None
+    if least is not None:
+        return least
+    given = guess if squeeze is None else model.squeezed(guess, options, *squeeze)
+    return model.clamp(given, limit)
 
 
 def best_squeeze(rows: list[dict[str, Any]], guesses: list[float]) -> tuple[float, float]:
@@ -225,6 +233,23 @@ def best_squeeze(rows: list[dict[str, Any]], guesses: list[float]) -> tuple[floa
         )
 
     return max(SQUEEZES, key=right)
+
+
+def gives_up_from(rows: list[dict[str, Any]], guesses: list[float]) -> float:
+    """The share of the limit from which on the assembler gives up on most kernels: with which most CTAs per SM are
+    right, infinite where none is better."""
+    gain, best, most = 0, math.inf, 0
+    for guess, row in sorted(zip(guesses, rows, strict=True), key=lambda one: -one[0] / limit_of(one[1])):
+        limit = limit_of(row)
+        if guess < limit:
+            break
+        least = model.given_up(Options(num_warps=row["warps"]), Target(row["arch"]))
+        if least is not None:
+            true = ctas(row, row["regs"])
+            gain += (ctas(row, least) == true) - (ctas(row, limit) == true)
+        if gain > most:
+            most, best = gain, math.floor(1e3 * guess / limit) / 1e3
+    return best
 
 
 def parts_of(rows: list[dict[str, Any]]) -> list[int]:
@@ -245,7 +270,7 @@ def report(
     by_kernel: dict[str, list[bool]] = collections.defaultdict(list)
     for row, guess, entry in zip(rows, guesses, entries, strict=True):
         limit = limit_of(row)
-        estimate = estimated(row, guess, entry.get("squeeze"))
+        estimate = estimated(row, guess, entry.get("squeeze"), entry.get("gives_up", math.inf))
         if not row["spill"]:
             error += abs(estimate - row["regs"])
         low, high = (model.clamp(guess * entry[end], limit) for end in ("low", "high"))
@@ -321,7 +346,9 @@ def odds(rows: list[dict[str, Any]], guesses: list[float]) -> tuple[float, float
 def settings(rows: list[dict[str, Any]], guesses: list[float], family: str) -> dict[str, Any]:
     """What is chosen by guesses for kernels that were left out of the fit."""
     free = [row["regs"] / guess for row, guess in zip(rows, guesses, strict=True) if guess and is_free(row)]
-    squeeze = {"squeeze": best_squeeze(rows, guesses)} if family in PLACES else {}
+    squeeze: dict[str, Any] = {"squeeze": best_squeeze(rows, guesses)} if family in PLACES else {}
+    if family in PLACES and (gives_up := gives_up_from(rows, guesses)) < math.inf:
+        squeeze["gives_up"] = gives_up
     return {
         "low": round(min(1.0, quantile(free, 0.05)), 3),
         "high": round(max(1.0, quantile(free, 0.95)), 3),

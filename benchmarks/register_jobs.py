@@ -33,50 +33,52 @@ INTEGERS = {"ids": "*i32", "slots": "*i32", "labels": "*i32"}
 Sizes = dict[str, tuple[Any, ...]]
 ROW: Sizes = {"BLOCK": (512, 1024, 4096, 8192, 16384)}
 FLAT: Sizes = {"BLOCK": (256, 1024, 4096)}
+WARPS = (1, 2, 4, 8)
 TILE: Sizes = {"BM": (16, 64), "BN": (32, 128)}
 # kernel: compile-time sizes, element types of its pointers, numbers of warps
 LAUNCHES: dict[str, tuple[Sizes, tuple[str, ...], tuple[int, ...]]] = {
-    "add_vectors": (FLAT, ("fp16", "fp32"), (4, 8)),
+    "add_vectors": (FLAT, ("fp16", "fp32"), WARPS),
     "scaled_copy": (FLAT, ("fp32",), (4,)),
     "gelu_exact": (FLAT, ("bf16", "fp32"), (4,)),
-    "gelu_tanh_gate": (FLAT, ("bf16",), (4, 8)),
-    "silu_gate_backward": (FLAT, ("bf16",), (4, 8)),
-    "adam_step": (FLAT, ("bf16", "fp32"), (4, 8)),
+    "gelu_tanh_gate": (FLAT, ("bf16",), WARPS),
+    "silu_gate_backward": ({"BLOCK": (256, 1024, 4096, 8192)}, ("bf16",), (1, 2, 4, 8, 16)),
+    "adam_step": (FLAT, ("bf16", "fp32"), WARPS),
     "dropout_mask": (FLAT, ("fp32",), (4,)),
-    "add_bias_tile": (TILE, ("fp16", "fp32"), (4,)),
-    "transpose_tile": (TILE, ("fp16", "fp32"), (4,)),
+    "add_bias_tile": (TILE, ("fp16", "fp32"), (1, 2, 4)),
+    "transpose_tile": ({"BM": (16, 64, 128), "BN": (32, 64, 128)}, ("fp16", "fp32"), WARPS),
     "strided_copy": (FLAT, ("fp16",), (4,)),
-    "rotate_pairs": ({"BH": (4, 32), "HALF": (32, 64)}, ("bf16",), (4,)),
+    "rotate_pairs": ({"BH": (4, 32), "HALF": (32, 64)}, ("bf16",), WARPS),
     "softmax_row": (ROW, ("fp16", "fp32"), (4, 8, 16)),
-    "softmax_rows_tile": ({"BM": (1, 4, 16), "BN": (256, 1024)}, ("fp16", "fp32"), (4, 8)),
+    "softmax_rows_tile": ({"BM": (1, 4, 16), "BN": (256, 1024)}, ("fp16", "fp32"), WARPS),
     "softmax_backward": (ROW, ("bf16",), (4, 8)),
     "softmax_online": (ROW, ("bf16", "fp32"), (4, 8)),
     "rms_norm_residual": (ROW, ("bf16",), (4, 8, 16)),
     "layer_norm_row": (ROW, ("fp16", "fp32"), (4, 8, 16)),
-    "layer_norm_backward_rows": (ROW, ("fp16", "fp32"), (4, 8, 16)),
+    "layer_norm_backward_rows": (ROW, ("fp16", "fp32"), (2, 4, 8, 16, 32)),
     "layer_norm_loops": (ROW, ("fp16", "fp32"), (4, 8)),
-    "group_norm_tile": ({"CG": (4, 16), "BP": (256, 1024)}, ("fp16", "fp32"), (4, 8)),
+    "group_norm_tile": ({"CG": (4, 16), "BP": (256, 1024)}, ("fp16", "fp32"), WARPS),
     "cross_entropy_row": (ROW, ("bf16", "fp32"), (4, 8, 16, 32)),
-    "sum_columns": (TILE, ("fp16", "fp32"), (2, 4)),
-    "sum_rows": (TILE, ("fp16", "fp32"), (2, 4)),
+    "sum_columns": (TILE, ("fp16", "fp32"), WARPS),
+    "sum_rows": (TILE, ("fp16", "fp32"), WARPS),
     "mean_and_variance": (TILE, ("fp32",), (4,)),
     "argmax_row": (ROW, ("fp32",), (4, 8)),
-    "matrix_vector": ({"BM": (1, 16), "BN": (128, 512)}, ("fp16", "fp32"), (2, 4)),
+    "matrix_vector": ({"BM": (1, 4, 16), "BN": (128, 256, 512)}, ("fp16", "fp32"), WARPS),
     "decode_by_sums": ({"BN": (16, 64), "D": (64, 128)}, ("fp16", "fp32"), (2, 4)),
     "merge_splits": ({"D": (64, 128)}, ("fp32",), (2, 4)),
-    "cumulative_sum": ({"BM": (1, 16), "BN": (128, 1024)}, ("fp16", "fp32"), (4,)),
-    "linear_recurrence": ({"BT": (64, 256), "BD": (16, 32)}, ("fp32",), (4,)),
+    "cumulative_sum": ({"BM": (1, 4, 16), "BN": (128, 256, 1024)}, ("fp16", "fp32"), WARPS),
+    "linear_recurrence": ({"BT": (64, 256), "BD": (16, 32)}, ("fp32",), WARPS),
     "state_steps": ({"BD": (32, 128), "N": (16, 64)}, ("bf16", "fp32"), (2, 4)),
     "sort_row": ({"BM": (1, 8), "BN": (64, 512)}, ("fp16", "fp32"), (4,)),
     "count_values": ({"BLOCK": (256, 2048), "BINS": (64, 256)}, ("i32",), (4,)),
-    "gather_embedding": ({"BT": (1, 16), "BD": (128, 512)}, ("fp16", "fp32"), (4,)),
-    "scatter_add_rows": (FLAT, ("fp16", "fp32"), (4,)),
+    "gather_embedding": ({"BT": (1, 16), "BD": (128, 512)}, ("fp16", "fp32"), WARPS),
+    "scatter_add_rows": (FLAT, ("fp16", "fp32"), WARPS),
+    "scatter_add_tile": ({"BT": (4, 16), "BD": (64, 256)}, ("fp16", "fp32"), WARPS),
     "store_paged": ({"PAGE": (16,), "BLOCK": (512, 2048)}, ("fp16",), (4,)),
     "convolve_depthwise": ({"W": (4,), "BT": (8, 64), "BD": (64, 128)}, ("bf16",), (4,)),
     "max_pool": ({"K": (2, 3), "BH": (8, 32), "BW": (32, 64)}, ("fp32",), (4,)),
-    "quantize_row": ({"LIMIT": (127,), **ROW}, ("bf16",), (4, 8, 16)),
+    "quantize_row": ({"LIMIT": (127,), **ROW}, ("bf16",), (1, 2, 4, 8, 16)),
     "quantize_groups": ({"LIMIT": (448,), "G": (64, 128), "BG": (1, 16)}, ("bf16",), (1, 4)),
-    "unpack_int4": ({"G": (64,), "BK": (32, 64), "BN": (64, 128)}, ("fp16",), (4,)),
+    "unpack_int4": ({"G": (64,), "BK": (32, 64), "BN": (64, 128)}, ("fp16",), WARPS),
     "product_epilogue": (
         {"BM": (64, 128), "BN": (64, 128, 256), "BK": (32, 64), "ACT": (0, 2)}, ("fp16", "fp32"), (4, 8)
     ),
@@ -87,6 +89,10 @@ LAUNCHES: dict[str, tuple[Sizes, tuple[str, ...], tuple[int, ...]]] = {
         {"BM": (64, 128), "BN": (32, 64, 128), "D": (64, 128), "CAUSAL": (True,)}, ("fp16",), (4, 8)
     ),
     "attention_backward_keys": ({"BM": (32, 64), "BN": (64, 128), "D": (64, 128)}, ("bf16",), (4, 8)),
+    "product_of_nibbles": (
+        {"BM": (16, 64), "BN": (32, 64, 128), "BK": (32, 64, 128)}, ("fp16",), (4, 8)
+    ),
+    "decode_products": ({"G": (16,), "BN": (16, 64, 128), "D": (64, 128)}, ("bf16",), WARPS),
     "chunk_products": ({"BT": (32, 64), "DK": (64, 128), "DV": (32, 64)}, ("bf16",), (4, 8)),
 }  # fmt: skip
 EIGHT_BIT_RESULTS = {"quantize_row": "i8", "quantize_groups": "fp8e4nv"}
@@ -139,6 +145,8 @@ def _type(kernel: str, name: str, element: str, function: ast.FunctionDef, const
         return "*fp16"
     if kernel == "unpack_int4" and name in ("w", "zeros"):
         return "*i32"
+    if kernel == "product_of_nibbles" and name == "w":
+        return "*i8"
     wide = name in WIDE and (kernel == "adam_step" or name not in ("m", "v"))
     return "*fp32" if wide else f"*{element}"
 

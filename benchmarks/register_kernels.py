@@ -484,6 +484,16 @@ def scatter_add_rows(ids, x, o, width, stride, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def scatter_add_tile(ids, x, o, tokens, width, BT: tl.constexpr, BD: tl.constexpr):
+    t = tl.program_id(0) * BT + tl.arange(0, BT)
+    d = tl.program_id(1) * BD + tl.arange(0, BD)
+    row = tl.load(ids + t, mask=t < tokens, other=0).to(tl.int64)
+    mask = (t[:, None] < tokens) & (d[None, :] < width)
+    v = tl.load(x + t[:, None] * width + d[None, :], mask=mask, other=0.0)
+    tl.atomic_add(o + row[:, None] * width + d[None, :], v.to(tl.float32), mask=mask)
+
+
+@triton.jit
 def store_paged(
     key, value, key_cache, value_cache, slots, stride, page_stride, PAGE: tl.constexpr, BLOCK: tl.constexpr
 ):
@@ -763,3 +773,48 @@ def chunk_products(q, k, v, o, decay, steps, stride, BT: tl.constexpr, DK: tl.co
         out += tl.dot(query, state.to(query.dtype)) * tl.exp(g)[:, None]
         state = state * tl.exp(total) + tl.dot((key * tl.exp(total - g)[None, :]).to(value.dtype), value)
         tl.store(o + at[:, None] * stride + j[None, :], out.to(o.dtype.element_ty))
+
+
+@triton.jit
+def product_of_nibbles(a, w, scale_in, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Two 4-bit weights in a byte, one of the upper and one of the lower half of a block of K."""
+    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    n = tl.program_id(1) * BN + tl.arange(0, BN)
+    half = tl.arange(0, BK // 2)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for first in range(0, K, BK):
+        x = tl.load(a + m[:, None] * K + (first + tl.arange(0, BK))[None, :], mask=m[:, None] < M, other=0.0)
+        packed = tl.load(w + (first // 2 + half)[:, None] * N + n[None, :])
+        low, high = (packed << 4) >> 4, packed >> 4
+        y = tl.join(low, high).permute(2, 0, 1).reshape(BK, BN)
+        s = tl.load(scale_in + (first // 64) * N + n)
+        acc = tl.dot(x, y.to(tl.float16) * s[None, :], acc)
+    tl.store(c + m[:, None] * N + n[None, :], acc.to(tl.float16), mask=m[:, None] < M)
+
+
+@triton.jit
+def decode_products(
+    q, k, v, o, lse, length, scale, stride, G: tl.constexpr, BN: tl.constexpr, D: tl.constexpr
+):
+    """Queries of a group of heads against the keys that they share."""
+    head = tl.program_id(0)
+    g = tl.arange(0, G)
+    d = tl.arange(0, D)
+    query = tl.load(q + (head * G + g)[:, None] * D + d[None, :])
+    most = tl.full((G,), -float("inf"), tl.float32)
+    total = tl.zeros((G,), tl.float32)
+    acc = tl.zeros((G, D), tl.float32)
+    for first in range(0, length, BN):
+        n = first + tl.arange(0, BN)
+        mask = n < length
+        keys = tl.load(k + n[None, :] * stride + head * D + d[:, None], mask=mask[None, :], other=0.0)
+        score = tl.where(mask[None, :], tl.dot(query, keys) * scale, -float("inf"))
+        more = tl.maximum(most, tl.max(score, 1))
+        p = tl.math.exp2(score - more[:, None])
+        old = tl.math.exp2(most - more)
+        values = tl.load(v + n[:, None] * stride + head * D + d[None, :], mask=mask[:, None], other=0.0)
+        acc = acc * old[:, None] + tl.dot(p.to(values.dtype), values)
+        total = total * old + tl.sum(p, 1)
+        most = more
+    tl.store(o + (head * G + g)[:, None] * D + d[None, :], (acc / total[:, None]).to(o.dtype.element_ty))
+    tl.store(lse + head * G + g, most + tl.math.log2(total))

@@ -17,6 +17,7 @@ from tritonlint.compiler.registers import (
     chance,
     estimate_of,
     from_need,
+    given_up,
     known_need,
     register_limit,
     squeezed,
@@ -31,7 +32,7 @@ SM_80 = Target("sm_80")
 def estimate_registers(
     graph: Graph, options: Options, target: Target, *, specialized: bool = False
 ) -> Estimate:
-    return estimate_of(known_need(graph, target, specialized=specialized), options, target)
+    return estimate_of(known_need(graph, target, lambda op: 0, specialized=specialized), options, target)
 
 
 GEMM = Need(
@@ -264,3 +265,73 @@ def test_silent_where_nothing_is_fitted() -> None:
 def test_silent_with_warp_specialization() -> None:
     graph = row_kernel(4, reduced=True)
     assert estimate_registers(graph, Options(), Target("sm_100"), specialized=True) == UNKNOWN
+
+
+def turned_row(per_thread: int, scratch: int) -> tuple[Point, ...]:
+    """The places of a row that is loaded, changes its layout with so much shared memory, and is stored."""
+    graph = row_kernel(per_thread, reduced=False)
+    body = graph.body
+    store = next(op for op in body.ops if op.name == "tt.store")
+    row, shape = store.operands[1], store.operands[1].shape
+    encoding = Blocked((1,), (32,), (1,), (0,))
+    turned = GValue(Type("fp32", shape), encoding)
+    out = GValue(Type("*fp32", shape), encoding)
+    convert, splat = GOp("ttg.convert_layout", [row], [turned]), GOp("tt.splat", [body.args[1]], [out])
+    for op in (convert, splat):
+        op.insert_before(store)
+    store.set_operand(0, out)
+    store.set_operand(1, turned)
+    return need_of(graph, lambda op: scratch if op is convert else 0).points
+
+
+def test_a_row_that_changes_its_layout_at_once_passes() -> None:
+    """Its elements are written as they come, and read as they are stored: 128 words took 39 registers."""
+    points = turned_row(64, 64 * 32 * 4)
+    assert not any(point.going or point.kept or point.converted for point in points)
+    assert max(point.passed for point in points) == 16
+    assert not any(point.passed and point.stored for point in points)
+
+
+@pytest.mark.parametrize("scratch", [64 * 32 * 4 // 2, 0])
+def test_a_row_that_changes_its_layout_in_rounds_is_held(scratch: int) -> None:
+    """In two rounds of shared memory, or between the threads of a warp: 128 words took 202 registers."""
+    points = turned_row(64, scratch)
+    assert max(point.converted for point in points) == 64
+    assert any(point.going == 64 and point.stored == 64 for point in points)
+
+
+def test_a_row_in_16_bits_may_be_widened_twice() -> None:
+    """256 elements in bf16 are 128 words: they were widened for the sum and again after it, in 188 registers."""
+    assert need_of(row_kernel(256, reduced=True, element="bf16")).whole == 128
+    assert need_of(row_kernel(256, reduced=True)).whole == 256
+
+
+@pytest.mark.parametrize(
+    ("arch", "warps", "registers"),
+    [
+        ("sm_90", 1, 64),
+        ("sm_90", 2, 32),
+        ("sm_80", 8, 32),
+        ("sm_120", 1, 80),
+        ("sm_120", 4, 40),
+        ("sm_90", 16, None),
+    ],
+)
+def test_what_is_given_up_leaves_room_for_all_ctas(arch: str, warps: int, registers: int | None) -> None:
+    """As compiled; with 16 warps a thread has 128 at most, and no such kernel was given up."""
+    assert given_up(Options(num_warps=warps), Target(arch)) == registers
+
+
+def test_a_kernel_that_wants_several_times_the_limit_is_given_up() -> None:
+    """A norm of 1024 elements a thread took 64 registers, and 32 CTAs live on a multiprocessor."""
+    estimate = estimate_registers(row_kernel(1024, reduced=True), Options(num_warps=1), Target("sm_90"))
+    assert (estimate.registers, estimate.high, estimate.spills, estimate.given_up) == (
+        64,
+        255,
+        "certain",
+        True,
+    )
+    limited = estimate_registers(
+        row_kernel(1024, reduced=True), Options(num_warps=1, maxnreg=128), Target("sm_90")
+    )
+    assert (limited.registers, limited.given_up) == (128, False)

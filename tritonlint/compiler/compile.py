@@ -165,6 +165,8 @@ def _finish(trace: ir.Trace, options: Options, target: Target, release: Release,
     words = 0
     if made.need is not None:
         words = round(estimate.chance * spilled_words(made.need, register_limit(options, target)))
+        if estimate.given_up:  # of 60 such kernels as many words as are live at once, to twice that
+            words = max(words, made.need.peak)
     answer = made.compiled
     if stages < options.num_stages:
         why = f"num_stages={options.num_stages}: no more than {_MOST_STAGES} stages are gone through"
@@ -209,13 +211,14 @@ def _without_registers(
         f"line {line}: a load that is pipelined in registers is not modelled to the byte"
         for line in dict.fromkeys(report.carried)
     )
-    memory = held_memory(graph, release, scratch_by_op(target, release))
+    scratch = scratch_by_op(target, release)
+    memory = held_memory(graph, release, scratch)
     total = _place([held.buffer for held in memory], release)
     columns = tensor_memory_columns(graph) if target.is_nvidia else 0
     if columns:
         total = max(total, _TMEM_POINTER_BYTES)
     exact = not reasons
-    need = known_need(graph, target, specialized=bool(specialized))
+    need = known_need(graph, target, scratch, specialized=bool(specialized))
     answer = Compiled(
         shared_bytes=total,
         shared_exact=exact,

@@ -6,6 +6,7 @@ of one thread.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 from typing import Literal
@@ -58,8 +59,8 @@ _INDEX_OPS = frozenset(
 class Lives:
     """The values of a graph that registers may hold. `starts` has the position at which each comes to be, `ends` the one
     after its last use; `streamed` are operands of products that are read from shared memory step by step along K,
-    `indices` integer tensors that only addresses and masks are made of. `family`, `accumulator` and `operands` are those
-    of Need."""
+    `indices` integer tensors that only addresses and masks are made of, `rounds` changes of layout that go on in several
+    rounds or between the threads of a warp. `family`, `accumulator` and `operands` are those of Need."""
 
     numbering: Numbering
     starts: dict[GValue, int]
@@ -70,19 +71,21 @@ class Lives:
     accumulator: int
     operands: int
     copies: dict[GOp, int]  # of asynchronous copies: copies_of
+    rounds: set[GOp]
 
     @property
     def ops(self) -> list[GOp]:
         return self.numbering.ops
 
 
-def lives_of(graph: Graph) -> Lives:
-    """One pass over the graph after all passes."""
+def lives_of(graph: Graph, scratch: Callable[[GOp], int] | None) -> Lives:
+    """One pass over the graph after all passes; `scratch` as in need_of."""
     numbering = Numbering(graph)
     family: Family = "none"
     accumulator = operands = 0
     streamed: set[GValue] = set()
     copies: dict[GOp, int] = {}
+    rounds: set[GOp] = set()
     roots: dict[GValue, GValue] = {}
     starts: dict[GValue, int] = {}
     ends: dict[GValue, int] = {}
@@ -115,6 +118,8 @@ def lives_of(graph: Graph) -> Lives:
             streamed.add(op.result)
         if op.name == "ttg.async_copy_global_to_local":
             copies[op] = copies_of(op)
+        if op.name == "ttg.convert_layout" and scratch is not None and scratch(op) < _bytes(op.result):
+            rounds.add(op)
         if op.name in TCGEN05:
             family = "tcgen05"
         elif op.name in DOTS:
@@ -124,7 +129,7 @@ def lives_of(graph: Graph) -> Lives:
             accumulator = max(accumulator, words_with_copies(op.result))
             operands = max(operands, sum(map(words_with_copies, op.operands[:2])))
     indices = _index_values(numbering.ops)
-    return Lives(numbering, starts, ends, streamed, indices, family, accumulator, operands, copies)
+    return Lives(numbering, starts, ends, streamed, indices, family, accumulator, operands, copies, rounds)
 
 
 def _takes_nothing(value: GValue) -> bool:
@@ -132,6 +137,10 @@ def _takes_nothing(value: GValue) -> bool:
     if value.memory or value.type.shape is not None:
         return True
     return value.op is not None and value.op.name == "arith.constant"
+
+
+def _bytes(value: GValue) -> int:
+    return prod(value.shape) * max(8, bits_of(value.type.element)) // 8
 
 
 def family_of(op: GOp) -> Family:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tritonlint.compiler.graph import GOp, Graph, GValue
@@ -24,6 +24,7 @@ _LARGE = 32  # words of a value that can be too much for any limit
 _ELEMENTWISE = frozenset(
     {"tt.fp_to_fp", "tt.clampf", "tt.extern_elementwise", "tt.precise_sqrt", "tt.precise_divf"}
 )
+_FEW = 8  # so many times fewer words than a value are few beside it
 _NOTHING: frozenset[GValue] = frozenset()
 
 
@@ -45,12 +46,16 @@ class Need:
     copies: int = 0  # the most accesses of one asynchronous copy, beyond those of wide addresses
     whole: int = 0  # of the largest single value that is held over such an operation
     stored: int = 0  # of what one store has to have been loaded for it before it begins
+    turned: int = (
+        0  # the most words of data that are live where a layout changes in rounds, what changes included
+    )
     points: tuple[Point, ...] = ()  # the places that may need most
 
 
-def need_of(graph: Graph) -> Need:
-    """One pass over the graph after all passes."""
-    lives = lives_of(graph)
+def need_of(graph: Graph, scratch: Callable[[GOp], int] | None = None) -> Need:
+    """One pass over the graph after all passes. `scratch`: the shared memory that an operation takes while it runs; None
+    where changes of layout count as if they went on in one round, as in the table of AMD's kernels."""
+    lives = lives_of(graph, scratch)
     numbering, ops = lives.numbering, lives.ops
     size = len(ops) + 1
     data = [0] * (size + 1)
@@ -76,17 +81,18 @@ def need_of(graph: Graph) -> Need:
             born[start] += words
             least = _before_computing(root, words)
             wider = words - least
-            if least > _LARGE:
-                large.append((start, end, least))
+            again = _made_again_from(root, words)
+            if min(least, again) > _LARGE:
+                large.append((start, end, min(least, again)))
             if wider:
                 first = min(end, _first_use(root, numbering.position, end))
                 saved[start] += wider
                 saved[first] -= wider
-                if words > _LARGE:
+                if words > _LARGE and again == words:
                     large.append((first - 1, end, words))
     looped = _in_loops(numbering, size)
     alive: list[int] = []
-    peak = held = sure = loop_peak = most = loop_most = live = spared = pointers = 0
+    peak = held = turned = sure = loop_peak = most = loop_most = live = spared = pointers = 0
     for position in range(size):
         before, least = live, live - spared
         live += data[position]
@@ -104,6 +110,8 @@ def need_of(graph: Graph) -> Need:
                 loop_most = pointers
         if position < len(ops) and ops[position].name in BARRIERS:
             held = max(held, live - born[position])
+            if ops[position] in lives.rounds:
+                turned = max(turned, before)
             sure = max(sure, live - spared - born[position])
         elif position < len(ops) and _is_back_edge(ops[position]):
             held = max(held, before)
@@ -123,6 +131,7 @@ def need_of(graph: Graph) -> Need:
         copies=max(lives.copies.values(), default=0),
         whole=max((words for start, end, words in large if _crosses(ops, start, end)), default=0),
         stored=_stored(ops),
+        turned=turned,
         points=points_of(lives),
     )
 
@@ -154,6 +163,32 @@ def _before_computing(value: GValue, words: int) -> int:
         words = min(words, words_with_copies(data[0]) or words)
         op = data[0].op
     return words
+
+
+def _made_again_from(value: GValue, words: int) -> int:
+    """The fewest words of what a function (exp) or a wider type is made from, element by element and with few other
+    words: the assembler may make it twice (exp(x - m) of a row of 256 elements in bf16, for its sum and for what is
+    stored, took 188 registers)."""
+    op = value.op
+    if op is None or not op.name.startswith(("math.", "arith.ext")):
+        return words
+    found = words
+    while op is not None and (op.name.startswith(("arith.", "math.")) or op.name == "tt.fp_to_fp"):
+        data = [operand for operand in op.operands if operand.is_tensor and _FEW * _seen(operand) > words]
+        if len(data) != 1:
+            break
+        found = min(found, words_with_copies(data[0]) or found)
+        op = data[0].op
+    return found
+
+
+def _seen(value: GValue) -> int:
+    """Words of the value that this one is a view of; none of constants."""
+    while value.op is not None and value.op.name in VIEWS:
+        if _is_uniform(value):
+            return 0
+        value = value.op.operands[0]
+    return 0 if _is_uniform(value) else words_of(value)
 
 
 def _stored(ops: list[GOp]) -> int:

@@ -29,6 +29,7 @@ from tritonlint.compiler.register_lives import (
 )
 from tritonlint.quick import quick
 
+_PASSED = 16  # words
 _WAITS = frozenset({"scf.yield", "ttng.warp_group_dot_wait"})
 _LOADS = frozenset({"tt.load", "ttg.local_load"})
 _FUNCTIONS = frozenset(
@@ -66,9 +67,9 @@ class Point:
     compared: int = 0  # elements of the largest comparison that chooses between values
     looped: int = 0  # 1 inside a loop
     reduced: int = 0  # made here, and gone in a sum right after
-    fixed: int = (
-        0  # indices that do not change in the loop and that it compares, one for each access or element
-    )
+    fixed: int = 0  # indices that a loop compares and does not change, one an access or element
+    passed: int = 0  # stored here as it comes from a change of layout: so much is on its way at once
+    eight_bit: int = 0  # the most computed elements of 8 bits at once: each has a word until it is packed
 
 
 _NAMES = tuple(field.name for field in fields(Point))
@@ -79,8 +80,8 @@ def points_of(lives: Lives) -> tuple[Point, ...]:
     places = _Places(lives)
     counts = {name: [0] * places.count for name in _NAMES}
     steps: dict[GValue, Steps] = {}
-    _count_values(lives, places, counts, steps)
-    _count_operations(lives, places, counts, steps)
+    gone = _count_values(lives, places, counts, steps)
+    _count_operations(lives, places, counts, steps, gone)
     found = sorted(set(zip(*counts.values(), strict=True)), key=sum, reverse=True)
     most: list[tuple[int, ...]] = []
     for place in found:
@@ -121,8 +122,10 @@ class _Places:
 
 def _count_values(
     lives: Lives, places: _Places, counts: dict[str, list[int]], steps: dict[GValue, Steps]
-) -> None:
-    """What the values keep, by where they come to be and where they are used last."""
+) -> dict[int, int]:
+    """What the values keep, by where they come to be and where they are used last. Returns the words of addresses that
+    are used last in a place."""
+    gone: dict[int, int] = {}
     size = len(places.of)
     # The changes from place to place of what is there before and after it.
     kept, addresses, scalars = ([0] * (places.count + 1) for _ in range(3))
@@ -147,7 +150,10 @@ def _count_values(
                 words = apart_of(value, steps) * (2 if value.type.element.startswith("*") else 1)
                 keep(addresses, first, last, words)
                 counts["addresses"][last] += words
-        elif last == first + 1 and _is_handed_on(value, lives.ops[end], last in places.crossing):
+                gone[last] = gone.get(last, 0) + words
+        elif last == first + 1 and _is_handed_on(
+            value, lives.ops[end], last in places.crossing, lives.rounds
+        ):
             if lives.ops[end].name == "tt.reduce":
                 counts["reduced"][first] += words_of(value)
         elif first == last:
@@ -181,6 +187,7 @@ def _count_values(
             ends = max(counts["going"][place], counts["coming"][place])
             counts["ends"][place] = ends
             counts["between"][place] = max(0, at_once - ends)
+    return gone
 
 
 def _fixed_in(lives: Lives, start: int, end: int) -> dict[GValue, int]:
@@ -223,16 +230,21 @@ def _is_chosen(value: GValue) -> bool:
     return op is not None and op.name == "arith.select" and all(map(is_constant, op.operands[1:]))
 
 
-def _is_handed_on(value: GValue, user: GOp, crossing: bool) -> bool:
+def _is_handed_on(value: GValue, user: GOp, crossing: bool, rounds: set[GOp]) -> bool:
     """Whether a value goes from a run to a sum or a change of layout, or from a change of layout to a run: each element
-    as it comes, so that the whole is nowhere."""
+    as it comes, so that the whole is nowhere. What changes its layout in rounds is there until the last round is read."""
     if user.name in ("tt.reduce", "ttg.convert_layout"):
-        return True
-    return value.op is not None and value.op.name == "ttg.convert_layout" and not crossing
+        return user not in rounds
+    op = value.op
+    return op is not None and op.name == "ttg.convert_layout" and not crossing and op not in rounds
 
 
 def _count_operations(
-    lives: Lives, places: _Places, counts: dict[str, list[int]], steps: dict[GValue, Steps]
+    lives: Lives,
+    places: _Places,
+    counts: dict[str, list[int]],
+    steps: dict[GValue, Steps],
+    gone: dict[int, int],
 ) -> None:
     """What operations take beside the values."""
     for place in places.looped:
@@ -259,6 +271,8 @@ def _count_operations(
         elif op.name in _LOADS:
             if op.results[0] not in lives.streamed:
                 counts["loaded"][place] += words_of(op.results[0])
+        elif op.name.startswith("arith.") and op.results[0].type.element in ("i8", "u8"):
+            most("eight_bit", place, distinct_of(op.results[0]))
         elif op.name in _FUNCTIONS:
             most("functions", place, words_of(op.results[0]))
         elif op.name == "arith.cmpi" and any(user.name == "arith.select" for user in op.results[0].uses):
@@ -270,6 +284,12 @@ def _count_operations(
             fixed.setdefault(place, {}).update(inside)
     for place, indices in fixed.items():
         counts["fixed"][place] = sum(indices.values())
+    for place in range(places.count):
+        if counts["stored"][place] and not (counts["going"][place] or counts["loaded"][place]):
+            # Each element is stored as it comes, with an address that is worked out then.
+            counts["passed"][place] = min(_PASSED, counts["stored"][place])
+            counts["addresses"][place] -= gone.get(place, 0)
+            counts["stored"][place] = counts["accesses"][place] = 0
     for place, first in enumerate(places.first):
         between = places.between.get(first)
         going, ends = counts["going"][place], counts["ends"][place]

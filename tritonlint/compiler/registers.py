@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from typing import Any
 
 from tritonlint.compiler.compiled import Spills
-from tritonlint.compiler.graph import Graph
+from tritonlint.compiler.graph import GOp, Graph
 from tritonlint.compiler.options import Options
 from tritonlint.compiler.register_need import Need, need_of
 from tritonlint.compiler.target import Target
@@ -29,6 +29,8 @@ _SIMDS = 4  # on which the waves of one workgroup are spread on AMD
 _STREAMED = 64
 _REGISTER_FILE = 65536  # 32-bit registers of a multiprocessor
 _CTAS_MAX = 32  # of a multiprocessor
+_FEWER = {86: (48, 16), 87: (48, 16), 89: (48, 24), 120: (48, 24), 121: (48, 24)}
+"""Warps and CTAs that a multiprocessor holds where it is not 64 and 32 (CUDA programming guide, compute capabilities)."""
 # Of several values that are held over a place, some are combined element by element before it: 320 words in two values
 # did not spill. One value, or that much more, does.
 _SURE = 1.3
@@ -37,13 +39,15 @@ SOFT = 3.0  # registers by which a place may need less than another one and stil
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Registers per thread with the range that holds most kernels; `chance` is the probability that some spill."""
+    """Registers per thread with the range that holds most kernels; `chance` is the probability that some spill. Where it
+    is `given_up` the assembler leaves nearly all values in local memory."""
 
     registers: int | None
     low: int | None
     high: int | None
     spills: Spills
     chance: float = 0.0
+    given_up: bool = False
 
 
 UNKNOWN = Estimate(None, None, None, "no")
@@ -63,6 +67,7 @@ def features(need: Need) -> dict[str, float]:
         "peak": float(need.peak),
         "loop_peak": float(need.loop_peak),
         "held": float(need.held),
+        "held_or_turned": float(max(need.held, need.turned)),
         "narrow": float(need.surely_held + max(0, need.peak - need.held)),
         "loop_addresses": float(need.loop_addresses),
         "accumulator": float(need.accumulator),
@@ -87,14 +92,16 @@ def wanted_of(need: Need, model: Mapping[str, Any]) -> float:
     return wanted + together
 
 
-def known_need(graph: Graph, target: Target, *, specialized: bool) -> Need | None:
+def known_need(
+    graph: Graph, target: Target, scratch: Callable[[GOp], int], *, specialized: bool
+) -> Need | None:
     """What the estimate for a graph after all passes is made from; targets share it that differ only in the estimate.
-    None where there is none: with warp specialization the compiler gives out registers by group of warps, which is not
-    modelled."""
+    `scratch` has the shared memory of an operation while it runs. None where there is none: with warp specialization the
+    compiler gives out registers by group of warps, which is not modelled."""
     if (target.is_nvidia and target.capability < 80) or specialized:
         return None
     try:
-        return need_of(graph)
+        return need_of(graph, scratch if target.is_nvidia else None)
     except Exception:  # an estimate that fails must not take the exact answers with it
         return None
 
@@ -120,6 +127,9 @@ def from_need(need: Need, options: Options, target: Target) -> Estimate:
     certain = surely_spills(need, target, limit)
     likely = wanted > model["spills_from"] * limit
     spills: Spills = "certain" if certain else "likely" if likely else "no"
+    least = given_up(options, target) if wanted > model.get("gives_up", math.inf) * limit else None
+    if least is not None:
+        return Estimate(least, least, limit, "certain" if certain else "likely", 1.0, given_up=True)
     if spills == "certain":
         return Estimate(limit, limit, limit, spills, 1.0)
     given = squeezed(wanted, options, *model["squeeze"]) if "squeeze" in model else wanted
@@ -154,6 +164,17 @@ def squeezed(wanted: float, options: Options, share: float, words: float) -> flo
         if step < wanted:
             return float(step)
     return wanted
+
+
+def given_up(options: Options, target: Target) -> int | None:
+    """Registers of a thread that the assembler gives up on: with thousands of words in local memory whatever it does, it
+    leaves room for as many CTAs as a multiprocessor holds (64 with one warp, 32 with more; 80 and 40 on sm_120). None
+    where a thread may have fewer than all: of such kernels it gave up on none."""
+    if register_limit(options, target) < REGISTERS_MAX:
+        return None
+    warps, ctas = _FEWER.get(target.capability, (64, _CTAS_MAX))
+    threads = 32 * max(1, options.num_warps) * max(1, min(ctas, warps // max(1, options.num_warps)))
+    return _REGISTER_FILE // threads // 8 * 8
 
 
 def steps_of(options: Options) -> list[int]:
