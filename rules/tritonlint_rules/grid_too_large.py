@@ -9,7 +9,7 @@ from tritonlint.finding import Finding
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings
-from tritonlint_rules.support.grids import clusters, known_grid, least
+from tritonlint_rules.support.grids import clusters, known_grid, least, runs_nothing
 from tritonlint_rules.support.places import of_grid
 from tritonlint_rules.support.say import shape_text
 from tritonlint_rules.support.survey import Entry, all_entries, by_config, in_all, list_certainty, lower
@@ -30,7 +30,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 for entry in group
                 if entry.gpu.vendor == "nvidia"
                 and entry.plan.launch is not None
-                and (draft := _of_entry(entry)) is not None
+                and (draft := _of_entry(entry, context.triton)) is not None
             ]
             if found:
                 draft = found[0]
@@ -38,15 +38,11 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 break
 
 
-def _of_entry(entry: Entry) -> Draft | None:
+def _of_entry(entry: Entry, triton: tuple[int, int]) -> Draft | None:
     candidate = entry.of.candidate
     grid = known_grid(candidate)
-    if grid is not None:
-        total = 1
-        for axis in grid:
-            total *= axis
-        if total <= 0 or total >= 2**31:
-            return None  # then nothing is launched, and nothing raised: TL404
+    if grid is not None and runs_nothing(grid, entry.gpu.vendor, triton):
+        return None  # nothing is raised: TL404
     for axis, limit in enumerate(_LIMITS):
         low = least(candidate, axis)
         count = low * (clusters(candidate) if axis == 0 else 1) if low is not None else None
@@ -75,7 +71,7 @@ RULE = Rule(
     what="A grid with more than 65,535 programs on axis y or z, or more than 2,147,483,647 on x.",
     why=(
         "The driver refuses the launch: `Triton Error [CUDA]: invalid argument`. Only axis x takes large "
-        "numbers."
+        "numbers, and none above 2^31 - 1: the launcher raises OverflowError for those."
     ),
     example="```python\nper_sample[(2, 70_000)](x, y)\n```",
     better=(
@@ -88,10 +84,15 @@ RULE = Rule(
         samples.miss(samples.launched_scale(grid="(2, 65_535)"), "exactly the most"),
         samples.miss(samples.launched_scale(grid="(70_000, 2)"), "axis x takes it"),
         samples.miss(samples.launched_scale(grid="(2, n)"), "n is not known"),
+        samples.miss(samples.launched_scale(grid="(65536, 65536)"), "2^32: nothing is raised, TL404"),
         samples.miss(_TALL, "another vendor", gpu="mi300x"),
     ),
     invalid=(
         samples.hit(_TALL, "scale[(", "70,000", severity="error"),
+        samples.hit(samples.launched_scale(grid="(2**31,)"), "scale[(", "2,147,483,648", why="no int of C"),
+        samples.hit(
+            samples.launched_scale(grid="(65537, 65537)"), "scale[(", "65,537", why="131,073 in 32 bits"
+        ),
         samples.hit(samples.launched_scale(grid="(2, 1, 65536)"), "scale[(", "65,536", why="axis z"),
         samples.hit(
             samples.launched_scale(grid="(1, triton.cdiv(ROWS, 4))", before="ROWS = 262144\n\n\n")

@@ -142,3 +142,14 @@ def _answers(group: str) -> list[Compiled]:
 
 def test_in_which_order_programs_take_tiles_changes_nothing() -> None:
     assert _answers("8") == _answers("1") == _answers("64")
+
+
+@pytest.mark.parametrize("key", ["num_warps", "num\\u005fwarps"])
+def test_an_integer_that_python_does_not_read_is_a_problem_of_the_file(key: str) -> None:
+    text = '{"1": {"BLOCK_SIZE_M": 64, "KEY": 1}}'.replace("KEY", key).replace(
+        ": 1}", ": " + "1" * 5000 + "}"
+    )
+    found = read_tuned(read("E=8,N=64,device_name=NVIDIA_H100.json", text))
+    assert found is not None and not found.entries
+    (problem,) = found.problems
+    assert problem.message == "not read: an integer of 5,000 characters"

@@ -29,7 +29,7 @@ _TOKEN = re.compile(
     r"|(?P<mark>[{}\[\],:]))"
 )
 _NUMBER = re.compile(
-    r'\s*"(?P<name>[^"\\]*)"\s*:\s*(?P<number>-?\d+)\s*(?P<mark>[,}])'
+    r'\s*"(?P<name>[^"\\]*)"\s*:\s*(?P<number>-?\d{1,18})\s*(?P<mark>[,}])'
 )  # most members are like this
 _FIELD = re.compile(r"(?P<name>[A-Za-z_]+)=(?P<value>\[[^\]]*\]|[^,]*)(?:,|$)")
 _WORDS = {"true": True, "false": False, "null": None}
@@ -188,7 +188,7 @@ class _JsonReader:
         if kind == "string":
             return _unquote(text), start, end
         if kind == "number":
-            return (float(text) if re.search(r"[.eE]", text) else int(text)), start, end
+            return (float(text) if re.search(r"[.eE]", text) else _integer(text, start)), start, end
         if kind == "word":
             return _WORDS[text], start, end
         if text == "{":
@@ -268,6 +268,14 @@ class _Spans(Mapping[str, Span]):
 
     def __len__(self) -> int:
         return len(self._ends)
+
+
+def _integer(text: str, offset: int) -> int:
+    """Python itself reads no integer of more than 4,300 digits, and so no such file."""
+    try:
+        return int(text)
+    except ValueError:
+        raise _Broken(f"not read: an integer of {len(text):,} characters", offset) from None
 
 
 def _unquote(text: str) -> str:
