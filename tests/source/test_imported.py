@@ -113,6 +113,30 @@ def test_texts_that_are_hard_to_cut(text: str) -> None:
     assert dumped(kept) == dumped(whole)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f():\n    return 1\ncase = 64\nX = 2\n",
+        'D = {}\ndef f():\n    return 1\ncase["a"] = 64\n',
+        "def f():\n    return 1 + \\\n2\nX = 3\n",
+        'S = "abc \\\ndef bar(): \\\nq"\nX = 1\n',
+        'A = 1  # the """ quotes\n"""doc\ndef f(): pass\nA = 5\n"""\nB = 2  # the """ quotes\nC = 3\n',
+        'A = \'"""\'\n"""doc\ndef f(): pass\nA = 5\n"""\nB = \'"""\'\nC = 3\n',
+        '@foo("""\nclass B: pass\n""")\ndef f():\n    return 1\n',
+        '@foo("""\nclass B: pass\n  """)\ndef f():\n    return 1\n',
+        '@foo("a \\\nclass B: pass")\ndef f():\n    return 1\n',
+        '@foo(a,\nb)\ndef f(x):\n    return 1\ndef g():\n    """A text\n\n"""\n',
+        "def \ufb01x():\n    return 1\n@one\ndef \u00e9():\n    return 1\nclass a\u00b7b: pass\n",
+        "def f\\\n():\n    return 1\nX = 1\n",
+    ],
+)
+def test_texts_whose_cut_is_in_doubt(text: str) -> None:
+    whole, kept = module_of(text), imported(text)
+    assert not whole.problems
+    assert bindings_of(kept).index == bindings_of(whole).index
+    assert dumped(kept) == dumped(whole)
+
+
 @pytest.mark.parametrize("sign", ["@(\n    triton.jit\n)", "@\\\ntriton.jit"])
 def test_a_decorator_away_from_its_sign(sign: str) -> None:
     text = f"import triton\n\n{sign}\ndef k(x):\n    y = 1\n    z = 2\n    return y + z\n"

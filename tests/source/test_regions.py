@@ -32,6 +32,10 @@ def test_else_and_closing_brackets_stay_with_their_statement() -> None:
     assert names(text) == ["If", "Assign"]
 
 
+def test_a_name_that_is_a_keyword_elsewhere_begins_a_statement() -> None:
+    assert names("def f():\n    return 1\ncase = 64\nmatch = 3\nx = (\n") == ["f", "Assign", "Assign"]
+
+
 def test_whole_files_are_not_cut() -> None:
     parsed = parse('text = """\nx = (\n"""\ny = 1\n', "a.py")
     assert len(parsed.statements) == 2 and parsed.problems == ()

@@ -82,7 +82,7 @@ def attribute(interp: Interpreter, base: Any, name: str, node: ast.AST | None = 
 
 def module_attribute(interp: Interpreter, base: ModuleValue, name: str) -> Any:
     environment = base.environment
-    value = environment.lookup(name)
+    value = environment.lookup_late(name)
     if value is not MISSING:
         return value
     path = interp.project.submodule(environment.module.path, name)

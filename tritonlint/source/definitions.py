@@ -249,7 +249,7 @@ def imported(interp: Interpreter, environment: Environment, node: ast.ImportFrom
         from tritonlint.source.externals import known
 
         return known(interp, f"{node.module}.{name}")
-    value = source.lookup(name)
+    value = source.lookup_late(name)
     if value is not MISSING:
         return value
     path = interp.project.submodule(source.module.path, name)

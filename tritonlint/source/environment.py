@@ -8,12 +8,12 @@ module and see its last bindings.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tritonlint.source.guards import ANYWHERE, Path
+from tritonlint.source.global_names import globals_set, set_by_functions
+from tritonlint.source.guards import ANYWHERE, Choice, Path
 from tritonlint.source.module import Module
 from tritonlint.source.nodes import walk
 from tritonlint.source.objects import MISSING, Dict, Function, Instance, List, OutOfBudget, Set
@@ -58,31 +58,22 @@ class Frame:
                 return found
             frame = frame.parent
         environment = self.environment
-        value = environment.lookup(name)
-        late = name in environment.set_later and environment.now == LAST and _is_data(value)
-        if not late or self._sets(name):
-            return value
-        why = f"functions of its module set {name}"
-        return environment.interpreter.symbol(("global", environment.module.path, name), why)
+        late = environment.now == LAST and name in environment.set_later and not self._sets(name)
+        return environment.lookup_late(name) if late else environment.lookup(name)
 
     def _sets(self, name: str) -> bool:
         """Whether this is a run of a function that sets the name itself: it sees its own."""
         frame: Frame | None = self
         while frame is not None:
-            if frame.function is not None and _sets_global(frame.function.node, name):
+            if frame.function is not None and name in globals_set(frame.function.node):
                 return True
             frame = frame.parent
         return False
 
 
-def _sets_global(function: ast.AST, name: str) -> bool:
-    nodes = walk(function)
-    return any(isinstance(one, ast.Global) and name in one.names for one in nodes) and any(
-        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store) for one in nodes
-    )
-
-
 def _is_data(value: Any) -> bool:
+    if isinstance(value, Choice):
+        return any(_is_data(one) for one in value.values)
     return value is None or isinstance(value, (bool, int, float, str, tuple, List, Dict, Set))
 
 
@@ -132,15 +123,14 @@ def bindings_among(statements: Iterable[ast.stmt | str]) -> Bindings:
     return Bindings(index, stars)
 
 
-_SET = r"^[ \t]+[\w, \t]*\b{}\b[\w, \t]*(:[^=\n]*)?[-+*/%|&^]*=(?!=)"  # somewhere in a block
-_GLOBAL = re.compile(r"^[ \t]+global[ \t]+([\w, \t]+)", re.MULTILINE)
+SET_LATER = "set later"  # under this name a module keeps the names that its functions set
 
 
 def _set_later(module: Module) -> frozenset[str]:
-    """The names that functions of the module set by `global`, read off its text: trees of functions may not be made."""
-    lists = _GLOBAL.findall(module.text) if "global" in module.text else ()
-    names = {name.strip() for names in lists for name in names.split(",")} - {""}
-    return frozenset(name for name in names if re.search(_SET.format(name), module.text, re.MULTILINE))
+    if "global" not in module.text:
+        return frozenset()
+    places = ((one.lineno, one.end_lineno or one.lineno) for one in module.statements)
+    return set_by_functions(module.lines.lines, module.statements, places)
 
 
 class Environment:
@@ -150,7 +140,7 @@ class Environment:
         self.now = LAST
         bindings = bindings_of(module)
         self.index, self.stars = bindings.index, bindings.stars
-        self.set_later = module.once("set later", _set_later)
+        self.set_later = module.once(SET_LATER, _set_later)
         self._values: dict[str, dict[int, Any]] = {}
         self._state: dict[int, str] = {}  # statement -> "running", "done"
         self._running: dict[int, Frame] = {}
@@ -175,6 +165,14 @@ class Environment:
         if now == LAST and self._state_is_settled():
             self._later[name] = value
         return value
+
+    def lookup_late(self, name: str) -> Any:
+        """The value that functions see, and other modules: not known where functions of the module set it."""
+        value = self.lookup(name)
+        if name not in self.set_later or not _is_data(value):
+            return value
+        why = f"functions of its module set {name}"
+        return self.interpreter.symbol(("global", self.module.path, name), why)
 
     def _state_is_settled(self) -> bool:
         return "running" not in self._state.values()
@@ -222,7 +220,7 @@ class Environment:
                 if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
                     source = self.interpreter.import_module(self, node)
                     if source is not None and source is not self:
-                        value = source.lookup(name)
+                        value = source.lookup_late(name)
                         if value is not MISSING:
                             return value
         return MISSING

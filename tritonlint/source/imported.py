@@ -11,16 +11,21 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
 
 from tritonlint.source.comments import read_comments
-from tritonlint.source.environment import bindings_among
+from tritonlint.source.environment import SET_LATER, bindings_among
+from tritonlint.source.global_names import set_by_functions
 from tritonlint.source.module import Module, first_code_line, parse_file
 from tritonlint.source.regions import parse_statements, region_starts
 from tritonlint.source.text import Lines, SourceFile, split_lines
 
 _SHORT = 3  # line breaks; the tree of a statement with fewer is not worth making twice
-_DEFINITION = re.compile(r"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)", re.MULTILINE)
+# With a plain name: Python brings others to a normal form.
+_DEFINITION = re.compile(r"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)[ \t]*[(:\[\\]", re.MULTILINE | re.ASCII)
+# Where statements begin is in doubt: a line that goes on in column 0, and quotes in a comment.
+_GOES_ON = re.compile(r"\\\n[^\s#]")
+_QUOTED_NOTE = re.compile(r"#[^\n]*(?:\"\"\"|''')")
 _QUOTES = ('"""', "'''")
 
 
@@ -36,8 +41,11 @@ def read_imported(file: SourceFile) -> Module:
     else:
         code = next((part.first for part in parts if not _is_docstring(part.tree)), first_code_line(()))
         comments = read_comments(file.text, file.path, code)
-    derived = {"bindings": bindings_among([part.tree or part.name for part in parts])}
+    derived: dict[str, Any] = {"bindings": bindings_among([part.tree or part.name for part in parts])}
     statements = _Statements(lines, parts)
+    if "global" in file.text:
+        places = ((part.first, part.last) for part in parts)
+        derived[SET_LATER] = set_by_functions(lines, statements, places)
     return Module(file, Lines(lines), statements, comments.problems, comments, file.text, derived)
 
 
@@ -54,6 +62,8 @@ class _Part:
 
 def _cut(text: str) -> list[_Part] | None:
     """The top-level statements of a text with plain line feeds; None where that takes a look at the whole."""
+    if _GOES_ON.search(text) or _QUOTED_NOTE.search(text):
+        return None
     starts = region_starts(text)
     parts: list[_Part] = []
     rest: list[str] = []
@@ -68,6 +78,8 @@ def _cut(text: str) -> list[_Part] | None:
             continue  # a text goes on in the next lines
         breaks = text.count("\n", begun, end)
         found = _DEFINITION.search(body) if pieces == 1 and body[:1] in ("@", "d", "c", "a") else None
+        if found is not None and held and body.index(held[0]) < found.start():
+            found = None  # the decorator holds a text, and that may hold the line
         if found is not None and (body[0] == "@" or not found.start()):
             parts.append(_Part(line, line + body.count("\n"), None, found[1]))
             rest.append("\n" * breaks)
@@ -82,7 +94,20 @@ def _cut(text: str) -> list[_Part] | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     parts += [_whole(statement) for statement in statements]
-    return sorted(parts, key=lambda part: part.first)
+    parts.sort(key=lambda part: part.first)
+    return parts if _apart(parts) else None
+
+
+def _apart(parts: Sequence[_Part]) -> bool:
+    """Whether no statement goes over the lines of a function or class that was told by its first line: what stands in
+    a text or in brackets is none."""
+    last, told = 0, False
+    for part in parts:
+        if part.first <= last and (told or part.tree is None):
+            return False
+        if part.last >= last:
+            last, told = part.last, part.tree is None
+    return True
 
 
 def _whole(statement: ast.stmt) -> _Part:

@@ -18,7 +18,7 @@ from tritonlint.source.text import split_lines
 from tritonlint.span import Span
 
 # A line in column 0 that goes on with the statement before it, not a new one.
-_CONTINUES = re.compile(r"(else|elif|except|finally)\b|case\b|[)\]}]")
+_CONTINUES = re.compile(r"(else|elif|except|finally)\b|[)\]}]")
 _MARGIN = re.compile(r"\n[^\s#]")  # a line that begins in column 0; a plain character first is quick to find
 
 
