@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tritonlint.compiler.compiled import SharedPart
-from tritonlint.finding import Finding, Related, Severity
+from tritonlint.finding import Finding, Severity
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings
 from tritonlint_rules.support.grids import known_grid
 from tritonlint_rules.support.parts import buffer_bytes, largest_scratch
-from tritonlint_rules.support.places import of_line_in
+from tritonlint_rules.support.places import note_of_line
 from tritonlint_rules.support.say import bytes_text
 from tritonlint_rules.support.survey import Entry, all_entries, assumptions, by_config, certainty
 
@@ -58,7 +58,6 @@ def _draft(entry: Entry, scratch: SharedPart, buffers: int) -> Draft:
         costs = "1 CTA/SM because of it"
     # Lost occupancy is a loss for certain only where the kernel waits for memory, or does not run at all.
     severity: Severity = "warning" if not estimate.fits or estimate.bound == "memory" else "info"
-    place = of_line_in(entry.plan, scratch.line)
     return Draft(
         place=entry.place,
         severity=severity,
@@ -71,7 +70,7 @@ def _draft(entry: Entry, scratch: SharedPart, buffers: int) -> Draft:
         config=config_values(entry.of.candidate),
         of=entry.of,
         assumptions=assumptions(entry),
-        related=(Related(place.path, place.span, scratch.label),) if scratch.line else (),
+        related=note_of_line(entry.plan, scratch.line, scratch.label),
         help=(
             "store the tile in parts, in a smaller type, or with another num_warps, whose layout needs no "
             "exchange"

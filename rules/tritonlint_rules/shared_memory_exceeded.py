@@ -11,7 +11,7 @@ from tritonlint_rules.support.drafts import Draft, config_values, findings
 from tritonlint_rules.support.exceeded import Excess, excesses
 from tritonlint_rules.support.nearest import Change, fix_for, nearest_fit, repeats_another
 from tritonlint_rules.support.parts import breakdown
-from tritonlint_rules.support.places import of_line_in
+from tritonlint_rules.support.places import note_of_line
 from tritonlint_rules.support.say import bytes_text, config_text, counted, kilobytes, listed
 from tritonlint_rules.support.survey import Entry, Over, assumptions, never_runs, telling
 
@@ -31,22 +31,21 @@ def _draft(context: Context, excess: Excess) -> Draft:
     message = f"smem {need} exceeds {kilobytes(overrun.limit)} on {{gpus}}"
     message += f": {parts}" if parts else ""
     others = excess.most.others
-    if excess.of > 1:
-        message += f", with {config_text(config_values(entry.of.candidate))}"
-    elif others:
-        values = telling(entry, [one for one, _ in others])
-        message += (
-            f", with {config_text(values)}; {counted(len(others), 'other branch', 'other branches')} too"
-        )
+    message += f", with {excess.values}" if excess.values else ""
+    if others:
+        message += f"; {counted(len(others), 'other branch', 'other branches')} too"
     change = nearest_fit(context, entry) if overrun.sure and len(over) == 1 else None
+    for_all = change is not None and excess.fits_with(change.changes)
     return excess.draft(
         message,
         excess.certainty,
         assumptions(entry),
-        help_text=_help(entry, change, over),
+        help_text=_help(excess, change, for_all),
         related=(*_related(over), *_branches(excess)),
-        fix=_fix(context, entry, change),
-        tags=frozenset({"unnecessary"}) if entry.in_list and never_runs(entry) else frozenset(),
+        fix=_fix(context, entry, change) if for_all else None,
+        tags=frozenset({"unnecessary"})
+        if entry.in_list and excess.most.in_all and never_runs(entry)
+        else frozenset(),
     )
 
 
@@ -58,29 +57,35 @@ def _related(over: tuple[Over, ...]) -> tuple[Related, ...]:
     places: list[Related] = []
     for part in compiled.parts:
         if part.live_at_peak and part.line and part.shared_bytes * 8 >= entry.of.taken.shared_bytes:
-            place = of_line_in(entry.plan, part.line)
-            places.append(Related(place.path, place.span, f"{part.label}: {bytes_text(part.shared_bytes)}"))
+            places += note_of_line(entry.plan, part.line, f"{part.label}: {bytes_text(part.shared_bytes)}")
     return tuple(places)
 
 
 def _branches(excess: Excess) -> Iterator[Related]:
     """What the launch asks for with the values of other branches."""
-    for entry, overrun in excess.most.others[:_MANY] if excess.of == 1 else ():
+    others = excess.most.others if len(excess.over) == 1 else ()
+    for count, (entry, overrun) in enumerate(others[:_MANY], 1):
         place, values = entry.place, telling(entry, [excess.entry])
         need = ("at least " if overrun.at_least else "") + bytes_text(overrun.need)
-        yield Related(place.path, place.span, f"with {config_text(values)}: smem {need}")
+        more = f", and {len(others) - _MANY} more" if count == _MANY < len(others) else ""
+        yield Related(place.path, place.span, f"with {config_text(values)}: smem {need}{more}")
 
 
-def _help(entry: Entry, change: Change | None, over: tuple[Over, ...]) -> str | None:
+def _help(excess: Excess, change: Change | None, for_all: bool) -> str | None:
+    """`for_all`: whether the change is enough with the values of other branches, too."""
+    entry, over = excess.entry, excess.over
     if len(over) > 1:
         others = [one.entry for one in over if one.entry is not entry]
         rest = "; ".join(config_text(config_values(one.of.candidate)) for one in others[:3])
         more = f" and {counted(len(others) - 3, 'more', 'more')}" if len(others) > 3 else ""
-        do = "does" if len(others) == 1 else "do"
+        do = "may" if not excess.most.in_all else "does" if len(others) == 1 else "do"
         return f"so {do} {rest}{more}; each costs a compile in every tuning run"
     if change is None:
         return None
     text = f"{change.text} needs {bytes_text(change.of.taken.shared_bytes)} and fits"
+    if not for_all:
+        kept = {name: value for name, value in excess.most.values.items() if name not in change.changes}
+        return f"with {config_text(kept) or excess.values}: {text}"
     if repeats_another(entry, change.changes):
         return f"{text}; the list has that config already, so this one can go"
     if change.kind == "tile" and entry.of.candidate.config is None:

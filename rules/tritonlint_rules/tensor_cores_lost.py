@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tritonlint.compiler.compiled import DotFact
-from tritonlint.finding import Finding, Related
+from tritonlint.finding import Finding
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings
-from tritonlint_rules.support.places import of_line_in
+from tritonlint_rules.support.places import note_of_line
 from tritonlint_rules.support.survey import (
     Entry,
     all_entries,
@@ -47,7 +47,6 @@ def _drafts(context: Context) -> Iterator[Draft]:
             message = f"{what} runs with {_NAMES[dot.tensor_cores]} on {{gpus}}: {dot.why}"
             if len(groups) > 1:
                 message = f"{len(lost)} of {len(groups)} configs: {message}"
-            place = of_line_in(entry.plan, dot.line)
             yield Draft(
                 place=entry.place,
                 severity="info",
@@ -57,7 +56,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 config=config_values(entry.of.candidate) if len(groups) == 1 else None,
                 of=entry.of,
                 assumptions=assumptions(entry),
-                related=(Related(place.path, place.span, "the dot"),) if dot.line else (),
+                related=note_of_line(entry.plan, dot.line, "the dot"),
             )
 
 

@@ -25,7 +25,10 @@ def _draft(context: Context, excess: Excess) -> Draft:
     message = f"tensor memory: {overrun.need:,} columns exceed {overrun.limit} on {{gpus}}"
     tiles = _accumulators(entry)
     message += f": accumulator {tiles}" if tiles else ""
+    message += f", with {excess.values}" if excess.values else ""
     change = nearest_fit(context, entry) if excess.of == 1 else None
+    if change is not None and not excess.fits_with(change.changes):
+        change = None
     help_text = None
     if change is not None:
         help_text = f"{change.text} needs {change.of.taken.tensor_memory_columns} columns and fits"

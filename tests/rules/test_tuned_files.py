@@ -58,3 +58,10 @@ def test_a_tuned_entry_that_spills_has_won_all_the_same() -> None:
 
 def test_the_kernels_that_are_known_take_no_foreign_option() -> None:
     assert codes(MOE, {"1": ENTRY | {"waves_per_eu": 2}}) == [("TL207", "error")]
+
+
+def test_lines_of_a_kernel_that_stands_in_no_file_are_not_shown() -> None:
+    big = ENTRY | {"BLOCK_SIZE_N": 256, "BLOCK_SIZE_K": 128, "num_stages": 5}
+    result = lint_source(MOE, json.dumps({"16": big}), Settings(), triton="3.9")
+    (finding,) = (finding for finding in result.findings if finding.code == "TL101")
+    assert "buffers x" in finding.message and not finding.related

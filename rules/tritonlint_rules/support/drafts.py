@@ -134,13 +134,24 @@ def _weighed(context: Context, drafts: list[Draft]) -> Iterator[Draft]:
 def config_values(candidate: Candidate) -> dict[str, Any]:
     """The values that make the candidate what it is, as JSON can hold them: those of its config, or without
     one the compile-time values of the launch; then the options."""
-    values: dict[str, Any] = {}
-    if candidate.config is not None:
-        values.update(candidate.config.kwargs)
-    else:
-        values.update(
-            {name: known.value for name, known in candidate.constants.items() if isinstance(known, Known)}
-        )
+    config = candidate.config
+    return _with_options(candidate, _constants(candidate) if config is None else config.kwargs)
+
+
+def launch_values(candidate: Candidate) -> dict[str, Any]:
+    """The same with what the launch gives beside the config."""
+    config = candidate.config
+    return _with_options(
+        candidate, {**_constants(candidate), **(config.kwargs if config is not None else {})}
+    )
+
+
+def _constants(candidate: Candidate) -> dict[str, Any]:
+    return {name: known.value for name, known in candidate.constants.items() if isinstance(known, Known)}
+
+
+def _with_options(candidate: Candidate, constants: Mapping[str, Any]) -> dict[str, Any]:
+    values = dict(constants)
     for name in ("num_warps", "num_stages", "num_ctas", "maxnreg"):
         known = getattr(candidate, name)
         if isinstance(known, Known) and (name in ("num_warps", "num_stages") or known.value not in (None, 1)):

@@ -9,7 +9,7 @@ from tritonlint.kernel.ir import CompileError
 from tritonlint.rule import Context
 from tritonlint.source.values import Known
 from tritonlint_rules.support.drafts import Draft, config_values
-from tritonlint_rules.support.places import Place, of_kernel, of_line
+from tritonlint_rules.support.places import Place, is_written, of_kernel, of_line
 from tritonlint_rules.support.survey import (
     Entry,
     all_entries,
@@ -94,7 +94,7 @@ def _place(context: Context, entry: Entry, error: CompileError) -> Place:
 
 
 def _statement(context: Context, entry: Entry, error: CompileError) -> Related | None:
-    if not error.line:
+    if not error.line or not is_written(context.plan):
         return None
     place = of_line(context, error.line, error.path)
     return Related(place.path, place.span, "refused here")

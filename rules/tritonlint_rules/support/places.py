@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from tritonlint.finding import Related
 from tritonlint.fixes import text_at
 from tritonlint.quick import quick
 from tritonlint.rule import Context
@@ -111,6 +112,13 @@ def of_argument(context: Context, plan: LaunchPlan, name: str) -> Place:
     return _with_name(context, place, name)
 
 
-def of_line_in(plan: LaunchPlan, line: int) -> Place:
-    """A line of the kernel, as a place for something related."""
-    return Place(plan.kernel.path, Span(line, 1, line, 1))
+def is_written(plan: LaunchPlan) -> bool:
+    """Whether the kernel stands in a file. That of a tuned file is one that the linter knows: its lines are nowhere."""
+    return plan.tuning is None or not plan.tuning.tuned_file
+
+
+def note_of_line(plan: LaunchPlan, line: int, message: str) -> tuple[Related, ...]:
+    """What is said of a line of the kernel beside a finding: nothing where it has no line to show."""
+    if not line or not is_written(plan):
+        return ()
+    return (Related(plan.kernel.path, Span(line, 1, line, 1), message),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +12,7 @@ from tritonlint.quick import quick
 from tritonlint.rule import Context, EstimateOf
 from tritonlint.source.sites import AutotuneSite, LaunchPlan
 from tritonlint.source.values import OneOf
-from tritonlint_rules.support.drafts import config_values, known_int
+from tritonlint_rules.support.drafts import known_int, launch_values
 from tritonlint_rules.support.places import Place, of_candidate
 
 if TYPE_CHECKING:
@@ -150,13 +150,19 @@ def overruns(entry: Entry) -> tuple[Overrun, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """The candidate of a config or launch that overruns a resource most. `others` overrun it with other values, which a
-    condition that was not decided gives."""
+    """The candidate of a config or launch that overruns a resource most. `values`: what tells it from those that have
+    other values, which a condition that was not decided gives; `others` are those of them that overrun it too."""
 
     entry: Entry
     overrun: Overrun
     at_most: Certainty
+    values: Mapping[str, Any]
     others: tuple[tuple[Entry, Overrun], ...] = ()
+
+    @property
+    def in_all(self) -> bool:
+        """Whether it is sure, and so with every value."""
+        return self.overrun.sure and self.at_most != "possible"
 
 
 def worst(group: Sequence[Entry], resource: Resource) -> Over | None:
@@ -170,15 +176,16 @@ def worst(group: Sequence[Entry], resource: Resource) -> Over | None:
     most = max(found, key=lambda pair: (pair[1].sure, pair[1].need))
     others: dict[str, tuple[Entry, Overrun]] = {}
     for pair in found:
-        if pair[1].sure and telling(pair[0], [most[0]]):
-            others.setdefault(repr(config_values(pair[0].of.candidate)), pair)
-    return Over(*most, in_all(known(group) or group, found), tuple(others.values()))
+        if pair[1].sure and (values := telling(pair[0], [most[0]])):
+            others.setdefault(repr(values), pair)
+    at_most = in_all(known(group) or group, found)
+    return Over(*most, at_most, telling(most[0], group), tuple(others.values()))
 
 
 def telling(entry: Entry, others: Sequence[Entry]) -> dict[str, Any]:
     """Those of its values that the others have otherwise."""
-    values = config_values(entry.of.candidate)
-    rest = [config_values(other.of.candidate) for other in others]
+    values = launch_values(entry.of.candidate)
+    rest = [launch_values(other.of.candidate) for other in others]
     return {name: value for name, value in values.items() if any(one.get(name) != value for one in rest)}
 
 
