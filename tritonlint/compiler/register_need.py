@@ -166,11 +166,11 @@ def _before_computing(value: GValue, words: int) -> int:
 
 
 def _made_again_from(value: GValue, words: int) -> int:
-    """The fewest words of what a function (exp) or a wider type is made from, element by element and with few other
-    words: the assembler may make it twice (exp(x - m) of a row of 256 elements in bf16, for its sum and for what is
-    stored, took 188 registers)."""
+    """The fewest words of what a function (exp) is computed from, element by element and with few other words: the
+    assembler may compute it twice (exp(x - m) of a row of 256 elements in bf16, for its sum and for what is stored, took
+    188 registers)."""
     op = value.op
-    if op is None or not op.name.startswith(("math.", "arith.ext")):
+    if op is None or not op.name.startswith("math."):
         return words
     found = words
     while op is not None and (op.name.startswith(("arith.", "math.")) or op.name == "tt.fp_to_fp"):
