@@ -10,7 +10,7 @@ from tritonlint.finding import located
 from tritonlint.source.notebook import place_in
 from tritonlint.source.sites import Config, LaunchPlan
 from tritonlint.source.text import Cell
-from tritonlint.source.values import Bounded, DType, Known, OneOf, Unknown
+from tritonlint.source.values import Bounded, DType, Knowledge, Known, OneOf, Unknown
 
 
 def sites_of(work: FileWork) -> list[dict[str, Any]]:
@@ -59,12 +59,7 @@ def _of_plan(path: str, plan: LaunchPlan) -> Iterator[tuple[tuple[Any, ...], dic
         )
     if plan.launch is not None:
         launch = plan.launch
-        constants: dict[str, Any] = {}
-        for candidate in plan.candidates[:1]:
-            tuned = candidate.config.kwargs if candidate.config is not None else {}
-            constants = {
-                name: plain(value) for name, value in candidate.constants.items() if name not in tuned
-            }
+        constants = _constants(plan)
         unknown = [
             name for name, value in constants.items() if isinstance(value, dict) and "unknown" in value
         ]
@@ -87,6 +82,28 @@ def _of_plan(path: str, plan: LaunchPlan) -> Iterator[tuple[tuple[Any, ...], dic
                 "grid": launch.grid.text if launch.grid is not None else None,
             },
         )
+
+
+def _constants(plan: LaunchPlan) -> dict[str, Any]:
+    """What the launch gives beside a config. A constant that the candidates have several values of is one of those."""
+    values: dict[str, dict[str, Knowledge]] = {}  # by name, then by text: True and 1 are two
+    for candidate in plan.candidates:
+        tuned = candidate.config.kwargs if candidate.config is not None else {}
+        for name, value in candidate.constants.items():
+            if name not in tuned:
+                values.setdefault(name, {}).setdefault(repr(value), value)
+    return {name: _one_of(tuple(several.values())) for name, several in values.items()}
+
+
+def _one_of(several: Sequence[Knowledge]) -> Any:
+    """Every value that is left. The first as it is where there is one, or where not all are known."""
+    known: dict[str, Any] = {}
+    for value in several:
+        if not isinstance(value, (Known, OneOf)):
+            return plain(several[0])
+        each = value.values if isinstance(value, OneOf) else (value.value,)
+        known.update((repr(one), one) for one in each)
+    return plain(OneOf(tuple(known.values())) if len(several) > 1 else several[0])
 
 
 def _config(config: Config) -> dict[str, Any]:

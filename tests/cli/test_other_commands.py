@@ -234,6 +234,26 @@ def test_configs_lists_what_lists_and_launches_resolve_to(folder: Path) -> None:
     assert "BLOCK_N=256" in tritonlint("configs", ".", cwd=folder).out
 
 
+def test_configs_names_every_value_that_a_launch_may_give(tmp_path: Path) -> None:
+    source = """import triton
+import triton.language as tl
+
+@triton.autotune([triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})], key=["n"])
+@triton.jit
+def k(x, n, DIM: tl.constexpr, EVEN: tl.constexpr, BLOCK: tl.constexpr):
+    tl.store(x + tl.arange(0, BLOCK) + DIM, n)
+
+def run(x, n):
+    d = x.shape[1]
+    assert d in {64, 128}
+    k[(1,)](x, n, DIM=d, EVEN=True)
+"""
+    (tmp_path / "k.py").write_text(source, encoding="utf-8")
+    _, launch = tritonlint("configs", "k.py", "--output-format", "json", cwd=tmp_path).json["sites"]
+    assert launch["constants"] == {"DIM": {"one_of": [64, 128]}, "EVEN": True}
+    assert launch["resolved"] is True
+
+
 def test_places_in_a_notebook_name_the_cell(tmp_path: Path) -> None:
     cells = [
         "import triton\nimport triton.language as tl",
