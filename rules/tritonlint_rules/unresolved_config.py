@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from tritonlint.finding import Finding
@@ -48,6 +49,12 @@ def check_file(context: FileContext) -> Iterable[Finding]:
     ]
 
 
+def _is_called(context: Context) -> bool:
+    """Whether the kernel is called like a function somewhere in the file: a launch has a grid in brackets."""
+    name = re.escape(context.plan.kernel.name)
+    return context.says(re.compile(rf"(?<!def )(?<![\w.]){name}\("))
+
+
 def _drafts(context: Context) -> Iterator[Draft]:
     plan = context.plan
     tuning = plan.tuning
@@ -63,6 +70,9 @@ def _drafts(context: Context) -> Iterator[Draft]:
             ),
         )
         return
+    if plan.launch is None and tuning is None and _is_called(context):
+        return  # its callers give it its values, and its costs are theirs
+    what = "this launch" if plan.launch is not None else f"a launch of {plan.kernel.name}"
     for listed_entries in all_entries(context):
         refused = _refused(listed_entries)
         if refused is not None:
@@ -70,7 +80,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 place=of_launch(plan),
                 severity="info",
                 certainty="proven",
-                message=f"what this launch costs cannot be known, it does not compile: line {refused.line}: "
+                message=f"what {what} costs cannot be known, it does not compile: line {refused.line}: "
                 f"{refused.message}",
             )
             return
@@ -87,7 +97,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 place=of_launch(plan),
                 severity="info",
                 certainty="proven",
-                message=f"what this launch costs cannot be known: {listed(reasons[:3])}{more}",
+                message=f"what {what} costs cannot be known: {listed(reasons[:3])}{more}",
                 help=_ASSUME.format(", ".join(known_names)) if known_names else None,
             )
             return
@@ -108,6 +118,8 @@ _COMPUTED = (
     .replace("configs=[", "configs=every() + [")
     .replace("@triton.autotune", _EVERY)
 )
+
+_HELPER = "@triton.jit\ndef helper(x, S: tl.constexpr):\n    return x * S\n\n\n"
 
 _BLOCK_POINTER = samples.launched_scale("BLOCK=1024").replace(
     "    live = i < n\n    tl.store(y_ptr + i, tl.load(x_ptr + i, mask=live) * 2.0, mask=live)\n",
@@ -141,6 +153,12 @@ RULE = Rule(
             "computed from constants",
         ),
         samples.miss(_COMPUTED.replace("LIMIT", "10"), "a list that a function computes"),
+        samples.miss(
+            samples.launched_scale("BLOCK=1024")
+            .replace("@triton.jit", _HELPER + "@triton.jit", 1)
+            .replace("mask=live) * 2.0", "mask=live) * 2.0 + helper(i, 3)"),
+            "a function that a kernel calls: the caller says what its values are",
+        ),
         samples.miss(_BLOCK_POINTER, "block pointers are there up to 3.8", triton="3.8"),
     ),
     invalid=(
@@ -158,6 +176,13 @@ RULE = Rule(
             "scale[(",
             severity="info",
             why="a parameter of the caller, and triton under another name",
+        ),
+        samples.hit(
+            samples.HEAD + _HELPER,
+            "def helper",
+            severity="info",
+            contains="what a launch of helper costs cannot be known",
+            why="nothing in the file launches or calls it",
         ),
         samples.hit(_BLOCK_POINTER, "scale[(", "block pointers have been removed", severity="info"),
         samples.hit(
