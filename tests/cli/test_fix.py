@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.cli.running import tritonlint
@@ -45,3 +46,16 @@ def test_standard_input_comes_back_mended(tmp_path: Path) -> None:
     done = tritonlint("-", "--fix", cwd=tmp_path, stdin=DUPLICATE)
     assert done.out.count('{"BLOCK": 256}') == 1 and done.out.startswith("import triton\n")
     assert "TL305" in done.err
+
+
+def test_a_tuned_file_is_mended_and_stays_json(tmp_path: Path) -> None:
+    entry = {"BLOCK_SIZE_M": 128, "BLOCK_SIZE_N": 256, "BLOCK_SIZE_K": 128, "GROUP_SIZE_M": 16}
+    before = {"1": entry | {"num_warps": 8, "num_stages": 4}, "2": entry | {"num_stages": 4, "num_warps": 8}}
+    path = tmp_path / "E=64,N=1024,device_name=NVIDIA_GeForce_RTX_4090.json"
+    path.write_text(json.dumps(before, indent=4), encoding="utf-8")
+    assert "--fix mends 2" in tritonlint(path.name, cwd=tmp_path).out
+    done = tritonlint(path.name, "--fix", cwd=tmp_path)
+    assert done.status == 0, done.out
+    assert "2 fixes applied in 1 file." in done.err
+    text = path.read_text(encoding="utf-8")
+    assert text == json.dumps(before, indent=4).replace('"num_stages": 4', '"num_stages": 2')

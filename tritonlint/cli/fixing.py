@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import json
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -36,15 +37,15 @@ class Change:
 
 
 def changes(report: Report, unsafe: bool) -> list[Change]:
-    """What the fixes make of each Python file. A file that would no longer parse is left alone."""
+    """What the fixes make of each Python file and tuned file. A file that would no longer parse is left alone."""
     found: list[Change] = []
     for path in dict.fromkeys(finding.path for finding in report.findings):
         source = report.sources.get(path)
-        if source is None or not path.endswith((".py", ".pyi")):
+        if source is None or not path.endswith((".py", ".pyi", ".json")):
             continue
         chosen = choose((one for one in report.findings if one.path == path), unsafe)
         text = fixes.apply(source, tuple(edit for fix in chosen for edit in fix.edits))
-        if text != source and _parses(text):
+        if text != source and _parses(path, text):
             found.append(Change(path, source, text, len(chosen)))
     return found
 
@@ -105,8 +106,11 @@ def _write(change: Change) -> bool:
     return True
 
 
-def _parses(text: str) -> bool:
+def _parses(path: str, text: str) -> bool:
     try:
+        if path.endswith(".json"):
+            json.loads(text)
+            return True
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ast.parse(text)
