@@ -25,6 +25,10 @@ class Outdated(Exception):
     """The document, its settings or the target changed since."""
 
 
+class Lost(Outdated):
+    """The worker ended before it answered and was started again: whoever asks once more is answered."""
+
+
 @dataclass(slots=True)
 class _Entry:
     state: State
@@ -65,7 +69,8 @@ class Scheduler:
         return entry.analysis
 
     async def analysis(self, unit: Unit) -> Analysis:
-        """The analysis of the unit as it is now. Raises Outdated when it changes before that is done."""
+        """The analysis of the unit as it is now. Raises Outdated when it changes before that is done,
+        Lost when the worker ends before that."""
         state = self._state(unit)
         key = key_of(unit.uri)
         entry = self._entries.get(key)
@@ -93,6 +98,10 @@ class Scheduler:
             # Waited for through an event of one's own: that one is called off does not call off the others.
             analysis = await asyncio.shield(ticket.future)
         except WorkerGone as error:
+            if self._worker.pid is not None:
+                if self._entries.get(key_of(unit.uri)) is entry:
+                    del self._entries[key_of(unit.uri)]
+                raise Lost from None
             analysis = Analysis(failure=str(error))
         except asyncio.CancelledError:
             if ticket.future.cancelled():

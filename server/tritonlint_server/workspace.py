@@ -197,7 +197,7 @@ class Workspace:
             try:
                 analysis: Analysis = await self._started().submit(request).future
             except WorkerGone:
-                return "", []
+                return kept[1:] if kept is not None else ("", [])
             items = self._items(path, analysis)
             kept = self._kept[path] = (state, result_id(items), items)
         return kept[1], kept[2]

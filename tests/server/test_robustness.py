@@ -177,6 +177,33 @@ def test_a_worker_that_breaks_does_not_make_a_file_clean(client: Client) -> None
     assert client.codes(URI) == ["TL204"]
 
 
+def shown(client: Client, pull: bool) -> list[str]:
+    """What a client that asks is answered, or what another one is told next."""
+    if pull:
+        return client.codes(URI)
+    sent = client.notification("textDocument/publishDiagnostics")["diagnostics"]
+    return [item["code"] for item in sent if item["severity"] < 3]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("pull", [True, False])
+def test_a_worker_that_ends_while_somebody_waits_takes_no_findings_away(client: Client, pull: bool) -> None:
+    """What is asked for while the worker stands still is answered by its successor, not with nothing."""
+    client.initialize(PULL if pull else PUSH)
+    client.open(URI, WARPS)
+    assert shown(client, pull) == ["TL204"]
+    (worker,) = children(client.process.pid)
+    os.kill(worker, signal.SIGSTOP)
+    client.change(URI, 2, insertion(0, 0, "import os\n"))
+    number = client.request("textDocument/diagnostic", {"textDocument": {"uri": URI}}) if pull else None
+    client.call("textDocument/documentSymbol", {"textDocument": {"uri": URI}})  # all of it has arrived
+    os.kill(worker, signal.SIGKILL)
+    if number is not None:
+        error = client.answer(number)["error"]
+        assert error["code"] == -32802 and error["data"] == {"retriggerRequest": True}
+    assert shown(client, pull) == ["TL204"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="process groups of POSIX")
 def test_the_end_of_input_ends_everything(client: Client) -> None:
     """Without `exit`: the server and its worker are gone when standard input is."""

@@ -7,6 +7,9 @@ from collections import Counter
 from tritonlint.finding import SEVERITIES
 from tritonlint.lint_many import Report
 from tritonlint.output.style import SEVERITY_COLOUR, Style
+from tritonlint.output.wrap import Part, wrapped
+
+_HANG = 2  # columns in of what follows in a summary line that is broken
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
@@ -16,24 +19,24 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 def summary_lines(report: Report, style: Style) -> list[str]:
     counts = Counter(finding.severity for finding in report.findings)
-    parts = [
-        style.paint(counted(counts[level], {"info": "note"}.get(level, level)), SEVERITY_COLOUR[level])
-        for level in reversed(SEVERITIES)
-        if counts[level]
-    ]
+    found: list[Part] = []
+    for level in reversed(SEVERITIES):
+        if counts[level]:
+            said = counted(counts[level], {"info": "note"}.get(level, level))
+            found += [(", ", ()), (said, (SEVERITY_COLOUR[level],))]
+    found = found[1:] or [("no findings", ("green",))]
     safe = [finding for finding in report.findings if any(fix.safe for fix in finding.fixes)]
     fixable = sum(finding.cell is None for finding in safe)
-    found = ", ".join(parts) if parts else style.paint("no findings", "green")
     if report.suppressed:
-        found += f", {len(report.suppressed):,} suppressed"
+        found.append((f", {len(report.suppressed):,} suppressed", ()))
     if fixable:
-        found += f"; --fix mends {fixable:,}"
+        found.append((f"; --fix mends {fixable:,}", ()))
     read = f"{counted(report.files, 'file')} read, {report.relevant:,} with Triton"
     if report.relevant:
         read += f" ({counted(report.kernels, 'kernel')}, {counted(report.configs, 'config')})"
     if report.skipped:
         read += f", {skipped_text(report)}"
-    lines = [f"{found}. {read}."]
+    lines: list[str] = []
     if report.facts:
         replaced = f"{counted(report.facts, 'estimate')} replaced by compiled or measured numbers"
         lines.append(f"{replaced}, of which {report.contradicted:,} say otherwise.")
@@ -42,7 +45,8 @@ def summary_lines(report: Report, style: Style) -> list[str]:
         lines.append(f"{left} in notebooks to be made by hand: --fix does not write notebooks.")
     lines += report.notes
     lines += [f"Checked for {described}." for described in report.targets]
-    return lines
+    broken = wrapped([*found, (f". {read}.", ())], style, _HANG)
+    return broken + [part for line in lines for part in wrapped([(line, ())], style, _HANG)]
 
 
 def skipped_text(report: Report) -> str:
