@@ -18,6 +18,7 @@ import itertools
 import json
 import pathlib
 import random
+import statistics
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -296,7 +297,6 @@ def job_of_launch(problem: Problem, config: Config) -> dict[str, Any]:
 
 
 def measure(out: str) -> None:
-    import statistics
     import time
 
     import held_out_kernels
@@ -372,10 +372,18 @@ def measure(out: str) -> None:
             print(json.dumps(row), file=file, flush=True)
 
 
+def rank_correlation(some: Sequence[float], others: Sequence[float]) -> float:
+    """Spearman's; equal values have the mean of their ranks."""
+
+    def ranks(values: Sequence[float]) -> list[float]:
+        ordered = sorted(values)
+        return [ordered.index(value) + (ordered.count(value) - 1) / 2 for value in values]
+
+    return statistics.correlation(ranks(some), ranks(others))
+
+
 def compare(path: str, gpu: str, *, rows_too: bool) -> int:
     """Prints the comparison; 1 where shared memory is wrong, a refusal is missed, or a fast launch is warned of."""
-    import numpy as np
-    from scipy.stats import spearmanr
 
     from benchmarks.timed_rows import timed_rows
     from benchmarks.winners import fastest, warned
@@ -411,15 +419,17 @@ def compare(path: str, gpu: str, *, rows_too: bool) -> int:
         ]
         line = f"{name:47} {len(rows):3}: shared {count['shared']:3}, CTAs {count['ctas']:3}"
         if len(timed) > 4:
-            said = np.array([time.total for time, _ in timed])
-            true = np.array([ms for _, ms in timed])
+            said = [time.total for time, _ in timed]
+            true = [ms for _, ms in timed]
             inside = sum(time.low <= ms <= time.high for time, ms in timed)
             count.update(timed=len(timed), inside=inside)
-            order = np.argsort(said, kind="stable")
+            order = sorted(range(len(said)), key=said.__getitem__)
             best = min(row["ms"] for row, _ in rows)
-            off += list(true / said)
-            line += f", rank {spearmanr(said, true)[0]:5.2f}, first +{100 * (true[order[0]] / best - 1):.0f}%"
-            line += f", best of five +{100 * (true[order[:5]].min() / best - 1):.0f}%, in range {inside}"
+            off += [ms / total for ms, total in zip(true, said, strict=True)]
+            line += (
+                f", rank {rank_correlation(said, true):5.2f}, first +{100 * (true[order[0]] / best - 1):.0f}%"
+            )
+            line += f", best of five +{100 * (min(true[at] for at in order[:5]) / best - 1):.0f}%, in range {inside}"
         print(line)
         total.update(count)
         for row, estimate in rows if rows_too else ():
@@ -429,7 +439,8 @@ def compare(path: str, gpu: str, *, rows_too: bool) -> int:
                 f"    {config}: registers {row['regs']} ({estimate.registers}), spills {row['spills']}"
                 f" ({estimate.spills}), CTAs {row['ctas_per_sm']} ({estimate.ctas_per_sm}), ms {row['ms']:.3f} ({time})"
             )
-    quantiles = " ".join(f"{x:.2f}" for x in np.quantile(off, (0.05, 0.5, 0.95)))
+    twentieths = statistics.quantiles(off, n=20, method="inclusive")
+    quantiles = " ".join(f"{twentieths[at]:.2f}" for at in (0, 9, 18))
     print(
         f"all {total['launches']}: shared {total['shared']}, CTAs {total['ctas']}"
         f" ({total['ctas'] / total['launches']:.1%});"
