@@ -297,11 +297,9 @@ def job_of_launch(problem: Problem, config: Config) -> dict[str, Any]:
 
 
 def measure(out: str) -> None:
-    import time
-
     import held_out_kernels
     import torch
-    from cuda.bindings import driver
+    from measure_gpu import driven
     from triton.tools.tensor_descriptor import TensorDescriptor
 
     types = {
@@ -347,28 +345,7 @@ def measure(out: str) -> None:
                     **arguments, **job["constants"], num_warps=job["warps"], num_stages=job["stages"]
                 )
 
-            try:
-                compiled = launch()
-                torch.cuda.synchronize()
-            except Exception as error:
-                row["error"] = f"{type(error).__name__}: {str(error)[:150]}"
-                print(json.dumps(row), file=file, flush=True)
-                continue
-            row |= {"shared": compiled.metadata.shared, "regs": compiled.n_regs, "spills": compiled.n_spills}
-            _, row["ctas_per_sm"] = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                driver.CUfunction(int(compiled.function)), 32 * compiled.metadata.num_warps, row["shared"]
-            )
-            times: list[float] = []
-            stop = time.monotonic() + 0.08
-            while len(times) < 4 or (time.monotonic() < stop and len(times) < 25):
-                flush.zero_()
-                start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-                start.record()
-                launch()
-                end.record()
-                torch.cuda.synchronize()
-                times.append(start.elapsed_time(end))
-            row["ms"] = round(statistics.median(times), 5)
+            row |= driven(launch, flush, at_least=4, seconds=0.08)
             print(json.dumps(row), file=file, flush=True)
 
 

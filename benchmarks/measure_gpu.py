@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -382,7 +383,6 @@ def compile_share(share: int, of: int, wanted: list[dict[str, Any]], folder: str
 
 def measure(job: dict[str, Any], cache: dict[Any, Any]) -> dict[str, Any]:
     import torch
-    from cuda.bindings import driver
 
     kernel, grid, arguments, constants = prepare(job, cache)
     programs = 1
@@ -397,21 +397,29 @@ def measure(job: dict[str, Any], cache: dict[Any, Any]) -> dict[str, Any]:
     def launch() -> Any:
         return kernel[grid](*arguments, **constants, num_warps=job["warps"], num_stages=job["stages"])
 
+    flush = cache.setdefault("flush", torch.empty(1 << 28, dtype=torch.int8, device="cuda"))
+    return row | driven(launch, flush, at_least=3, seconds=0.06)
+
+
+def driven(launch: Callable[[], Any], flush: Any, at_least: int, seconds: float) -> dict[str, Any]:
+    """What the driver says of a launch, and its median time with a cold L2 (`flush` is a tensor larger than that); where
+    it is refused, what was asked for."""
+    import torch
+    from cuda.bindings import driver
+
     try:
         compiled = launch()
         torch.cuda.synchronize()
     except Exception as error:
-        row["error"] = f"{type(error).__name__}: {str(error)[:150]}"
-        return row
-    row.update(shared=compiled.metadata.shared, regs=compiled.n_regs, spills=compiled.n_spills)
+        return {"error": f"{type(error).__name__}: {str(error)[:150]}"}
+    row = dict(shared=compiled.metadata.shared, regs=compiled.n_regs, spills=compiled.n_spills)
     function = driver.CUfunction(int(compiled.function))
     _, row["ctas_per_sm"] = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
         function, 32 * compiled.metadata.num_warps, row["shared"]
     )
-    flush = cache.setdefault("flush", torch.empty(1 << 28, dtype=torch.int8, device="cuda"))
     times: list[float] = []
-    stop = time.monotonic() + 0.06
-    while len(times) < 3 or (time.monotonic() < stop and len(times) < 25):
+    stop = time.monotonic() + seconds
+    while len(times) < at_least or (time.monotonic() < stop and len(times) < 25):
         flush.zero_()
         start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         start.record()

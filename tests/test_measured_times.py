@@ -6,17 +6,11 @@ spill still give what they were fitted with. A change of one of them moves the o
 
 from __future__ import annotations
 
-import statistics
-
 import pytest
 
+from benchmarks.held_out import rank_correlation
 from benchmarks.timed_rows import HERE, timed_rows
 from tritonlint.estimate import Estimator, job_of
-
-
-def ranks(values: list[float]) -> list[int]:
-    order = sorted(range(len(values)), key=values.__getitem__)
-    return [order.index(place) for place in range(len(values))]
 
 
 @pytest.mark.parametrize(
@@ -37,4 +31,4 @@ def test_launches_rank_as_they_were_measured(group: str) -> None:
         time = estimator.estimate(job_of(row.job)).time_ms
         assert time is not None and time.total is not None
         predicted.append(time.total)
-    assert statistics.correlation(ranks(predicted), ranks([row.ms for row in rows])) > 0.9
+    assert rank_correlation(predicted, [row.ms for row in rows]) > 0.9

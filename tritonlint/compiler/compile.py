@@ -164,9 +164,8 @@ def _finish(trace: ir.Trace, options: Options, target: Target, release: Release,
     estimate = estimate_of(made.need, options, target)
     words = 0
     if made.need is not None:
-        words = round(estimate.chance * spilled_words(made.need, register_limit(options, target)))
-        if estimate.given_up:  # of 60 such kernels as many words as are live at once, to twice that
-            words = max(words, made.need.peak)
+        found = spilled_words(made.need, register_limit(options, target), given_up=estimate.given_up)
+        words = round(estimate.chance * found)
     answer = made.compiled
     if stages < options.num_stages:
         why = f"num_stages={options.num_stages}: no more than {_MOST_STAGES} stages are gone through"

@@ -40,10 +40,13 @@ def terms(need: Need, limit: int) -> dict[str, float]:
     }
 
 
-def spilled_words(need: Need, limit: int) -> int:
+def spilled_words(need: Need, limit: int, *, given_up: bool = False) -> int:
     """The words that find no register, of a launch that spills. At least the accumulators that wait while one wgmma
-    runs; at least one word."""
+    runs; at least one word; where the assembler has `given_up`, all that is live at once (in 60 such kernels one to two
+    times that)."""
     least = need.accumulator - _ONE_WGMMA if need.accumulator > limit else 1
+    if given_up:
+        least = max(least, need.peak)
     weights = _weights().get(need.family)
     if weights is None:
         return max(least, need.held - limit)
