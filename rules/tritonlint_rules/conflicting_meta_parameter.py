@@ -9,7 +9,7 @@ from tritonlint.rule import Context, Rule
 from tritonlint.source.sites import AutotuneSite, LaunchPlan
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
-from tritonlint_rules.support.names import plain_tuner, sure_launch
+from tritonlint_rules.support.names import sure_launch
 from tritonlint_rules.support.places import of_argument, of_config, of_config_value
 from tritonlint_rules.support.say import listed
 
@@ -25,7 +25,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
     for gpu in context.gpus:
         plan = context.plan_on(gpu)
         tuning = plan.tuning
-        if tuning is None or not tuning.configs or not plain_tuner(plan, tuning):
+        if tuning is None or not tuning.configs or not tuning.own:
             continue
         yield from _at_launch(context, plan, tuning)
         yield from _in_config(context, plan, tuning)

@@ -8,7 +8,6 @@ from tritonlint.finding import Finding, Severity
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
-from tritonlint_rules.support.names import plain_tuner
 from tritonlint_rules.support.places import of_tuning
 
 CODE, NAME = "TL309", "no-configs"
@@ -24,7 +23,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
         tuning = plan.tuning
         if tuning is None or not tuning.resolved or tuning.alternatives or tuning.configs:
             continue
-        if not plain_tuner(plan, tuning):
+        if not tuning.own:
             continue
         stages = 3 if context.triton >= (3, 3) else 2
         severity: Severity = "error" if plan.missing else "warning"

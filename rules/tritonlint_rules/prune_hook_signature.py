@@ -11,7 +11,7 @@ from tritonlint.source.sites import AutotuneSite, LaunchPlan
 from tritonlint.span import Span
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
-from tritonlint_rules.support.names import parameter_names, plain_tuner
+from tritonlint_rules.support.names import parameter_names
 from tritonlint_rules.support.places import Place, of_config_value, of_tuning
 from tritonlint_rules.support.survey import lower
 
@@ -28,7 +28,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
     tuning = plan.tuning
     if tuning is None:
         return
-    level: Certainty = "proven" if plain_tuner(plan, tuning) else "possible"
+    level: Certainty = "proven" if tuning.own else "possible"
     yield from _config_hooks(context, level, tuning)
     if len(tuning.configs) == 1:
         return  # no other hook is called for one config

@@ -12,7 +12,6 @@ from tritonlint.source.sites import AutotuneSite, Config
 from tritonlint.source.text import Lines, split_lines
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
-from tritonlint_rules.support.names import plain_tuner
 from tritonlint_rules.support.places import of_tuning
 from tritonlint_rules.support.say import listed
 from tritonlint_rules.support.survey import tuner_of
@@ -31,7 +30,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
         tuning = tuner_of(plan)
         if tuning is None or not tuning.resolved or tuning.alternatives or len(tuning.configs) != 1:
             continue
-        if not plain_tuner(plan, tuning):
+        if not tuning.own:
             continue
         config = tuning.configs[0]
         chosen = config.spread is not None or not _inside(tuning)

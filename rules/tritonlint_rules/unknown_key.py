@@ -8,7 +8,7 @@ from tritonlint.finding import Certainty, Finding, Severity
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
-from tritonlint_rules.support.names import name_fixes, named, near, parameter_names, plain_tuner
+from tritonlint_rules.support.names import name_fixes, named, near, parameter_names
 from tritonlint_rules.support.places import of_tuning
 from tritonlint_rules.support.say import listed
 
@@ -30,7 +30,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
     major, minor = context.triton
     silent = (3, 2) <= context.triton < (3, 9)
     severity: Severity = "warning" if silent else "error"
-    level: Certainty = "proven" if plain_tuner(plan, tuning) else "possible"
+    level: Certainty = "proven" if tuning.own else "possible"
     then = (
         "that is ignored, so the kernel is never tuned again for it"
         if silent

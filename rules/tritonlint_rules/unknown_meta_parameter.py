@@ -9,7 +9,7 @@ from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, config_values, findings
 from tritonlint_rules.support.launch_options import everywhere_known
-from tritonlint_rules.support.names import near, parameter_names, plain_tuner, sure_launch
+from tritonlint_rules.support.names import near, parameter_names, sure_launch
 from tritonlint_rules.support.places import of_config, of_config_value, of_launch
 from tritonlint_rules.support.say import counted, listed
 from tritonlint_rules.support.survey import all_entries, by_config
@@ -53,7 +53,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
             unknown = [name for name in config.kwargs if name not in names and not everywhere_known(name)]
             if not unknown:
                 continue
-            level: Certainty = "proven" if plain_tuner(entry.plan, tuning) else "possible"
+            level: Certainty = "proven" if tuning.own else "possible"
             if tuning.alternatives or tuning.prune:
                 level = "possible"
             closest = near(unknown[0], [name for name in names if name not in config.kwargs])

@@ -8,7 +8,7 @@ from tritonlint.finding import Certainty, Finding, Severity
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
-from tritonlint_rules.support.names import name_fixes, named, near, parameter_names, plain_tuner
+from tritonlint_rules.support.names import name_fixes, named, near, parameter_names
 from tritonlint_rules.support.places import of_tuning
 from tritonlint_rules.support.say import listed
 
@@ -27,7 +27,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
     raises_at_once = context.triton < (3, 2) or context.triton >= (3, 9)
     tuned = len(tuning.configs) != 1
     severity: Severity = "error" if raises_at_once or tuned else "warning"
-    level: Certainty = "proven" if plain_tuner(plan, tuning) else "possible"
+    level: Certainty = "proven" if tuning.own else "possible"
     error = "ValueError when the module is imported" if raises_at_once else "KeyError when the tuning starts"
     for where in ("reset_to_zero", "restore_value"):
         given = getattr(tuning, where)

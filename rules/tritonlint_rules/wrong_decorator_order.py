@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from tritonlint.finding import Finding, Related
 from tritonlint.rule import Context, Rule
+from tritonlint.source.sites import DecoratorUse, LaunchPlan
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.decorators import never_compiled
 from tritonlint_rules.support.drafts import Draft, findings
@@ -26,7 +27,7 @@ def _drafts(context: Context) -> Iterator[Draft]:
     bare = never_compiled(plan)
     if bare is not None:
         yield Draft(
-            place=Place(plan.kernel.path, bare.span),
+            place=_place(plan, bare),
             severity="error",
             certainty="proven",
             message=(
@@ -39,28 +40,36 @@ def _drafts(context: Context) -> Iterator[Draft]:
     if jit and jit[0] < len(uses) - 1:
         below = uses[jit[0] + 1]
         yield Draft(
-            place=Place(plan.kernel.path, uses[jit[0]].span),
+            place=_place(plan, uses[jit[0]]),
             severity="error",
             certainty="proven",
             message=(
                 f"jit stands above {below.kind}: it compiles functions, and {below.kind} gives it "
                 "something else"
             ),
-            related=(Related(plan.kernel.path, below.span, f"{below.kind} has to stand above jit"),),
+            related=(_related(plan, below, f"{below.kind} has to stand above jit"),),
             help="order from top to bottom: autotune, heuristics, jit",
         )
     if len(tuners) > 1:
         yield Draft(
-            place=Place(plan.kernel.path, tuners[0].span),
+            place=_place(plan, tuners[0]),
             severity="error",
             certainty="proven",
             message=(
                 f"{plan.kernel.name} is tuned twice: both tuners pass their own num_warps and num_stages, "
                 "the launch raises TypeError: multiple values"
             ),
-            related=tuple(Related(plan.kernel.path, use.span, "tuned here too") for use in tuners[1:]),
+            related=tuple(_related(plan, use, "tuned here too") for use in tuners[1:]),
             help="put all configs in one list",
         )
+
+
+def _place(plan: LaunchPlan, use: DecoratorUse) -> Place:
+    return Place(use.path or plan.kernel.path, use.span)
+
+
+def _related(plan: LaunchPlan, use: DecoratorUse, message: str) -> Related:
+    return Related(use.path or plan.kernel.path, use.span, message)
 
 
 _TWO = [samples.block(512), samples.block(1024)]
@@ -72,6 +81,9 @@ _BARE = samples.launched_scale() + (
     + samples.autotune(_TWO, 'key=["n"]')
     + 'def tuned(x, y, n):\n    scale[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x, y, n, BLOCK=1024)\n'
 )
+_NAMED = "tune = " + samples.autotune(_TWO).removeprefix("@") + "\n\n"
+_BARE_BY_NAME = samples.file(_NAMED + "@tune\ndef tuned(x, y, n): ...\n")
+_CALLED = samples.launched_scale(before=_NAMED + "scale = tune(scale)\n\n\n").replace(", BLOCK=1024", "")
 _HEURISTIC = '@triton.heuristics({"EVEN": lambda args: args["n"] % 1024 == 0})\n'
 
 RULE = Rule(
@@ -121,6 +133,7 @@ RULE = Rule(
             _BARE.replace("@triton.autotune", "@tuned_with"),
             "a tuner of its own may take what it launches with",
         ),
+        samples.miss(_CALLED, "a kernel that is tuned by a call"),
     ),
     invalid=(
         samples.hit(_TWICE, "@triton.autotune", "tuned twice", severity="error"),
@@ -138,5 +151,20 @@ RULE = Rule(
             why="autotune by its own name",
         ),
         samples.hit(_BARE, "@triton.autotune", "no jit compiled", severity="error"),
+        samples.hit(
+            _BARE_BY_NAME, "@tune", "no jit compiled", severity="error", why="a tuner by a name of its own"
+        ),
+        samples.hit(
+            _CALLED.replace("@triton.jit\n", ""),
+            "tune = triton",
+            "no jit compiled",
+            why="a tuner that is called",
+        ),
+        samples.hit(
+            _CALLED.replace("tune(scale)", "tune(tune(scale))"),
+            "tune = triton",
+            "tuned twice",
+            why="by calls",
+        ),
     ),
 )

@@ -101,6 +101,7 @@ def decorated(interp: Interpreter, value: Any, node: ast.FunctionDef, frame: Fra
         except (Raised, OutOfBudget) as error:
             made = result = None
             failed = error
+        before = len(value.layers) if isinstance(value, Kernel) else 0
         tunes = isinstance(value, Kernel) and "autotune" in last_name(decorator)
         if isinstance(failed, OutOfBudget) and not tunes:
             raise failed
@@ -114,6 +115,8 @@ def decorated(interp: Interpreter, value: Any, node: ast.FunctionDef, frame: Fra
             value = Kernel(node.name, node, frame.environment, value.closure)
         elif isinstance(result, Function) and result is not value and result.wraps is None:
             pass  # a plain wrapper: the function under it is what matters here
+        if isinstance(value, Kernel):
+            value = value.placed(decorator, before)
     if isinstance(value, Kernel) and frame.environment is interp.main:
         interp.made.append(value)
     return value
@@ -145,7 +148,13 @@ def _layer_that_fails(interp: Interpreter, decorator: ast.expr, frame: Frame) ->
 
     arguments, nodes = leniently(interp, decorator, frame)
     text = frame.environment.module.source_of(decorator)
-    return Layer("autotune", decorator, frame.environment, arguments, nodes, text=text)
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    try:
+        meant = interp.evaluate(called, frame)
+    except (Raised, OutOfBudget):
+        meant = None
+    own = isinstance(meant, External) and meant.dotted.startswith("triton.")
+    return Layer("autotune", decorator, frame.environment, arguments, nodes, text=text, own=own)
 
 
 def class_(interp: Interpreter, node: ast.ClassDef, frame: Frame) -> str:

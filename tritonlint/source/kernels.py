@@ -56,6 +56,9 @@ class Layer:
     nodes: dict[str, ast.AST] = field(default_factory=dict)  # the expressions of these arguments
     values: Any = None  # of heuristics
     text: str = ""
+    own: bool = False  # Triton's own autotune or heuristics, under whatever name
+    bare: bool = False  # of those: given a plain function, which no `jit` compiled
+    above: ast.AST | None = None  # the decorator of the `def` that put it there; None where a call did
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +80,11 @@ class Kernel:
 
     def wrapped(self, layer: Layer) -> Kernel:
         return replace(self, layers=(*self.layers, layer))
+
+    def placed(self, above: ast.AST, before: int) -> Kernel:
+        """With the layers after the first `before` known as what this decorator of the `def` made."""
+        new = (replace(layer, above=above) for layer in self.layers[before:])
+        return replace(self, layers=(*self.layers[:before], *new))
 
     def inner(self) -> Kernel:
         """Without the outermost decorator: `kernel.fn`."""
@@ -108,6 +116,7 @@ class Decorator:
     environment: Environment
     arguments: dict[str, Any]
     nodes: dict[str, ast.AST]
+    own: bool = True  # of Triton itself, not of a package within another
 
 
 def span_of(environment: Environment, node: ast.AST) -> Span:

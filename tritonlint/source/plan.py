@@ -74,25 +74,20 @@ class Planner:
     # -- parts
 
     def decorators(self, kernel: Kernel) -> tuple[DecoratorUse, ...]:
+        """What stands on the kernel, the outermost first: what calls put there, then what stands above the `def`."""
         module = kernel.environment.module
-        layers = {id(layer.node): layer for layer in kernel.layers}
-        uses: list[DecoratorUse] = []
+        layers = {id(layer.above): layer for layer in kernel.layers if layer.above is not None}
+        uses = [_by_call(kernel, layer) for layer in reversed(kernel.layers) if layer.above is None]
         names = [last_name(node) for node in kernel.node.decorator_list]
         for node, name in zip(kernel.node.decorator_list, names, strict=True):
             layer = layers.get(id(node))
             # Beside a plain `jit`, what has it in its name is a wrapper of what that made.
             jits = name == "jit" or ("jit" in name and "jit" not in names)
             kind: Any = layer.kind if layer is not None else "jit" if jits else "other"
-            if layer is None and kind == "other":
-                # A decorator that returns a tuner of its own made the layer from another node.
-                made = [
-                    one
-                    for one in kernel.layers
-                    if one.kind == "autotune" and id(one.node) not in layers.keys() - {id(one.node)}
-                ]
-                if made and isinstance(node, ast.Call) and "tun" in last_name(node).lower():
-                    kind = "autotune"
-            uses.append(DecoratorUse(kind, module.span(node), module.source_of(node)))
+            own = layer is not None and layer.own
+            # Below it a decorator that cannot be followed may have compiled the function.
+            bare = layer is not None and layer.bare and node is kernel.node.decorator_list[-1]
+            uses.append(DecoratorUse(kind, module.span(node), module.source_of(node), own, bare))
         return tuple(uses)
 
     def tuning(self, kernel: Kernel) -> AutotuneSite | None:
@@ -252,6 +247,15 @@ class Planner:
             if source.node.args.vararg
             else max(len(launch.arguments.positional) - len(source.parameters), 0),
         )
+
+
+def _by_call(kernel: Kernel, layer: Layer) -> DecoratorUse:
+    """`triton.autotune(...)(kernel)`, in whatever file."""
+    module = layer.environment.module
+    kind: Any = layer.kind
+    bare = layer.bare and not kernel.node.decorator_list
+    path = "" if module.path == kernel.environment.module.path else module.path
+    return DecoratorUse(kind, module.span(layer.node), layer.text, layer.own, bare, path)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -118,6 +118,9 @@ class AutotuneSite:
     tuned_file: bool = (
         False  # the entries of a tuned JSON file: each is launched as it is, none is tried against another
     )
+    own: bool = (
+        False  # Triton's own, under whatever name; a project's own tuner may treat names in its own way
+    )
     pre_hook: Any = None  # FunctionDef or Lambda of the decorator's own hooks, as `prune_hook`
     post_hook: Any = None
 
@@ -127,6 +130,9 @@ class DecoratorUse:
     kind: Literal["jit", "autotune", "heuristics", "other"]
     span: Span
     text: str
+    own: bool = False  # Triton's own tuner or heuristics, under whatever name
+    bare: bool = False  # of those: given a plain function, which no `jit` compiled
+    path: str = ""  # file of the span where it is not the kernel's
 
 
 @dataclass(frozen=True, slots=True, eq=False)

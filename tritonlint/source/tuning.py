@@ -46,7 +46,7 @@ def call(interp: Interpreter, name: str, arguments: Arguments, frame: Frame | No
     if last == "jit":
         return _jit(interp, arguments, frame)
     if last in ("autotune", "heuristics"):
-        return _decorator(last, arguments, frame)
+        return _decorator(last, arguments, frame, own=name.startswith("triton."))
     if last == "constexpr_function":
         return arguments.positional[0] if arguments.positional else MISSING
     if last == "Autotuner":
@@ -57,7 +57,7 @@ def call(interp: Interpreter, name: str, arguments: Arguments, frame: Frame | No
     return MISSING
 
 
-def _decorator(kind: str, arguments: Arguments, frame: Frame | None) -> Any:
+def _decorator(kind: str, arguments: Arguments, frame: Frame | None, *, own: bool) -> Any:
     if arguments.node is None or frame is None:
         return MISSING
     names = _AUTOTUNE_PARAMETERS if kind == "autotune" else ("values",)
@@ -67,7 +67,7 @@ def _decorator(kind: str, arguments: Arguments, frame: Frame | None) -> Any:
         name: node for name, node in zip(names, arguments.positional_nodes, strict=False) if node is not None
     }
     nodes.update({keyword.arg: keyword.value for keyword in arguments.node.keywords if keyword.arg})
-    return Decorator(kind, arguments.node, frame.environment, values, nodes)
+    return Decorator(kind, arguments.node, frame.environment, values, nodes, own)
 
 
 def _jit(interp: Interpreter, arguments: Arguments, frame: Frame | None) -> Any:
@@ -117,11 +117,12 @@ def decorate(interp: Interpreter, decorator: Decorator, target: Any) -> Any:
     if decorator.kind == "jit":
         made = _as_kernel(target, decorator.arguments)
         return made if made is not MISSING else target
-    if not isinstance(target, Kernel):
+    bare = not isinstance(target, Kernel)
+    if bare:
         made = _as_kernel(target)
         if made is MISSING:
             raise Raised("TypeError", f"{decorator.kind} of something that is no kernel")
-        # autotune above a plain function: Triton refuses it later; the order of decorators is a rule's business.
+        # A plain function: Triton refuses it later; the order of decorators is a rule's business.
         target = made
     text = decorator.environment.module.source_of(decorator.node)
     return target.wrapped(
@@ -133,6 +134,8 @@ def decorate(interp: Interpreter, decorator: Decorator, target: Any) -> Any:
             decorator.nodes,
             decorator.arguments.get("values"),
             text,
+            decorator.own,
+            bare and decorator.own,
         )
     )
 

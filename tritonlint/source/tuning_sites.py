@@ -83,6 +83,7 @@ def _make(interp: Interpreter, kernel: Kernel, layer: Layer) -> AutotuneSite:
         spans,
         frozenset(name for name in layer.arguments if name not in _READ or name == "pre_hook"),
         module.path,
+        own=layer.own,
         pre_hook=_node(layer.arguments.get("pre_hook")),
         post_hook=_node(layer.arguments.get("post_hook")),
     )

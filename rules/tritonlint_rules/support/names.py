@@ -9,7 +9,6 @@ from tritonlint.finding import Edit, Fix, Related
 from tritonlint.rule import Context
 from tritonlint.source.sites import AutotuneSite, LaunchPlan
 from tritonlint_rules.support.callers import bound_again, call_at, several_kernels
-from tritonlint_rules.support.decorators import is_triton
 
 
 def parameter_names(plan: LaunchPlan) -> list[str]:
@@ -45,20 +44,11 @@ def sure_launch(context: Context, plan: LaunchPlan) -> bool:
     return call is None or not several_kernels(context.source, call, plan.kernel.name)
 
 
-def plain_tuner(plan: LaunchPlan, tuning: AutotuneSite) -> bool:
-    """Whether the decorator is Triton's own, under whatever name; a project's own tuner may treat names in
-    its own way."""
-    return any(
-        is_triton(plan, use)
-        for use in plan.decorators
-        if use.kind == "autotune" and use.span.line == tuning.span.line
-    )
-
-
 def named(plan: LaunchPlan, tuning: AutotuneSite, where: str, names: list[str]) -> tuple[Related, ...]:
     """Where the decorator names them."""
     spans = [(name, tuning.argument_spans.get(f"{where}:{name}")) for name in names]
-    return tuple(Related(plan.kernel.path, span, f"{name} is named here") for name, span in spans if span)
+    path = tuning.path or plan.kernel.path
+    return tuple(Related(path, span, f"{name} is named here") for name, span in spans if span)
 
 
 def name_fixes(
@@ -67,7 +57,7 @@ def name_fixes(
     """Takes a name out of a list of the decorator (which is what releases that ignore it do), or corrects
     it. Unsafe where the key would be left empty: the kernel is then tuned once, which its author did not want."""
     span = tuning.argument_spans.get(f"{where}:{name}")
-    if span is None or plan.kernel.path != context.path:
+    if span is None or (tuning.path or plan.kernel.path) != context.path:
         return ()
     found: list[Fix] = []
     if instead is not None:

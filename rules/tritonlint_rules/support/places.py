@@ -90,14 +90,15 @@ def _with_name(context: Context, place: Place, name: str) -> Place:
 
 
 def of_tuning(plan: LaunchPlan, tuning: AutotuneSite) -> Place:
-    return Place(plan.kernel.path, tuning.span)
+    return Place(tuning.path or plan.kernel.path, tuning.span)
 
 
 def of_tuning_argument(plan: LaunchPlan, tuning: AutotuneSite, name: str) -> Place:
     """One argument of the decorator, or the decorator where it is not written out there."""
     span = tuning.argument_spans.get(name)
     inside = span is not None and tuning.span.line <= span.line and span.end_line <= tuning.span.end_line
-    return Place(plan.kernel.path, span if span is not None and inside else tuning.span)
+    whole = of_tuning(plan, tuning)
+    return replace(whole, span=span) if span is not None and inside else whole
 
 
 def of_argument(context: Context, plan: LaunchPlan, name: str) -> Place:
