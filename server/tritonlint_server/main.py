@@ -58,7 +58,7 @@ async def _serve(worker: Worker, stdin: object, stdout: object) -> int:
 
     def trouble(text: str) -> None:
         session.tell(text, lsp.MessageType.Error)
-        if worker.pid is not None:  # what it was asked for has no answer yet
+        if worker.pid is not None:  # what it was asked for has no answer, and is asked for again
             session.files_changed()
 
     worker.attach(loop, trouble)

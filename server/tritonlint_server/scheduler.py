@@ -22,11 +22,8 @@ State = tuple[Any, ...]
 
 
 class Outdated(Exception):
-    """The document, its settings or the target changed since."""
-
-
-class Lost(Outdated):
-    """The worker ended before it answered and was started again: whoever asks once more is answered."""
+    """The document, its settings or the target changed since, or the worker ended and was started again: with either
+    comes that everything shown is to be asked for once more."""
 
 
 @dataclass(slots=True)
@@ -69,8 +66,7 @@ class Scheduler:
         return entry.analysis
 
     async def analysis(self, unit: Unit) -> Analysis:
-        """The analysis of the unit as it is now. Raises Outdated when it changes before that is done,
-        Lost when the worker ends before that."""
+        """The analysis of the unit as it is now. Raises Outdated when it changes before that is done."""
         state = self._state(unit)
         key = key_of(unit.uri)
         entry = self._entries.get(key)
@@ -101,7 +97,7 @@ class Scheduler:
             if self._worker.pid is not None:
                 if self._entries.get(key_of(unit.uri)) is entry:
                     del self._entries[key_of(unit.uri)]
-                raise Lost from None
+                raise Outdated from None
             analysis = Analysis(failure=str(error))
         except asyncio.CancelledError:
             if ticket.future.cancelled():

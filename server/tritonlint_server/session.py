@@ -23,7 +23,7 @@ from tritonlint_server.places import Places
 from tritonlint_server.pool import Worker
 from tritonlint_server.positions import Encoding
 from tritonlint_server.protocol import Protocol
-from tritonlint_server.scheduler import Lost, Outdated, Scheduler
+from tritonlint_server.scheduler import Outdated, Scheduler
 from tritonlint_server.uris import key_of, path_of
 
 logger = logging.getLogger(__name__)
@@ -174,9 +174,6 @@ class Session(LanguageServer):
     async def _push(self, unit: Unit) -> None:
         try:
             items = await self.diagnostics(unit)
-        except Lost:
-            self.push(unit)
-            return
         except Outdated:
             return
         versions = {key_of(document.uri): document for document in unit.documents}
