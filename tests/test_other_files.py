@@ -54,6 +54,31 @@ def test_it_is_said_once_under_the_name_that_was_given(
     assert {one.path for one in finding.related} <= {finding.path}
 
 
+@pytest.mark.parametrize(
+    ("within", "path", "other"),
+    [
+        ("", "pkg/first.py", "pkg/kernels.py"),
+        ("tools", "../pkg/first.py", "../pkg/kernels.py"),
+        ("pkg", "first.py", "kernels.py"),
+    ],
+)
+def test_what_is_related_in_another_file_is_named_like_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, within: str, path: str, other: str
+) -> None:
+    for name in ("pkg", "tools"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "pkg" / "kernels.py").write_text(
+        KERNELS.replace("@triton.autotune(configs=BLOCKS, key=[])\n", "")
+    )
+    launch = LAUNCH.format("").replace("x.numel())\n", "x.numel(), BLOCK=1 << 21)\n")
+    (tmp_path / "pkg" / "first.py").write_text(launch)
+    monkeypatch.chdir(tmp_path / within)
+    report = lint_paths([path], Resolver(isolated=True), gpus=["h100"], triton="3.9", least="warning", jobs=1)
+    (finding,) = report.findings
+    assert (finding.code, finding.path) == ("TL202", path)
+    assert [one.path for one in finding.related] == [str(Path(other))]
+
+
 def test_absolute_paths_stay(tmp_path: Path) -> None:
     (tmp_path / "kernels.py").write_text(KERNELS)
     (tmp_path / "launch.py").write_text(LAUNCH.format(""))

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.discovery import Ignores
@@ -37,8 +38,8 @@ def said_once(results: Sequence[FileResult], files: Sequence[str], resolver: Res
     rooms = _Rooms(resolver)
     shown: list[Finding] = []
     hidden: list[Suppressed] = []
-    for linted, finding in _once(results, _Names(files)):
-        if finding.path == linted:
+    for own, finding in _once(results, _Names(files)):
+        if own:
             shown.append(finding)
         else:
             rooms.sort(finding, shown, hidden)
@@ -52,8 +53,9 @@ def said_once(results: Sequence[FileResult], files: Sequence[str], resolver: Res
     return Said(tuple(kept), (*(entry for result in results for entry in result.suppressed), *hidden))
 
 
-def _once(results: Sequence[FileResult], names: _Names) -> Iterator[tuple[str, Finding]]:
-    """(the linted file, a finding). What a comment hides in the file in which it stands is as good as said there."""
+def _once(results: Sequence[FileResult], names: _Names) -> Iterator[tuple[bool, Finding]]:
+    """(whether it stands in the file that was linted, a finding). What a comment hides in the file in which it stands is
+    as good as said there."""
     said: dict[tuple[Any, ...], set[str]] = {}
     for result in results:
         for finding in (*result.findings, *(entry.finding for entry in result.suppressed)):
@@ -63,13 +65,13 @@ def _once(results: Sequence[FileResult], names: _Names) -> Iterator[tuple[str, F
         new: list[Finding] = []
         for finding in result.findings:
             if finding.path == result.path:
-                yield result.path, finding
+                yield True, names.named(finding)
                 continue
-            own = names.named(finding)
-            known = said.get(_key(own))
-            if known is None or not known.issuperset(own.gpus):
-                new.append(own)
-                yield result.path, own
+            other = names.named(finding)
+            known = said.get(_key(other))
+            if known is None or not known.issuperset(other.gpus):
+                new.append(other)
+                yield other.path == result.path, other
         for finding in new:  # only now: one file's findings are all different
             said.setdefault(_key(finding), set()).update(finding.gpus)
 
@@ -140,11 +142,13 @@ class _Rooms:
 
 
 class _Names:
-    """The names of files as they were given; imports lead to absolute ones."""
+    """The names of files as they were given; imports lead to absolute ones. A file that was not named is told from the
+    current folder where one that was is, unless it is further up than all of those."""
 
     def __init__(self, files: Sequence[str]) -> None:
         self._given = {os.path.abspath(path): path for path in files}
-        self._relative = not all(Path(path).is_absolute() for path in files)
+        relative = [_steps_up(os.path.normpath(path)) for path in files if not os.path.isabs(path)]
+        self._steps_up = max(relative, default=-1)
 
     def named(self, finding: Finding) -> Finding:
         related = tuple(replace(one, path=self._name(one.path)) for one in finding.related)
@@ -152,6 +156,14 @@ class _Names:
 
     def _name(self, path: str) -> str:
         given = self._given.get(path)
-        if given is None and self._relative and Path(path).is_relative_to(Path.cwd()):
-            return str(Path(path).relative_to(Path.cwd()))
+        if given is None and self._steps_up >= 0 and os.path.isabs(path):
+            with suppress(ValueError):  # on another drive
+                told = os.path.relpath(path)
+                if _steps_up(told) <= self._steps_up:
+                    return told
         return given or path
+
+
+def _steps_up(path: str) -> int:
+    """How many folders above the current one a path begins."""
+    return PurePath(path).parts.count(os.pardir)
