@@ -77,10 +77,10 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     launches = RuntimeLaunches()
     launches._gpu, launches._triton = find_gpu("h200"), "3.6"
     monkeypatch.setattr(autotune, "_launches", launches)
-    function = SimpleNamespace(
-        __name__="gemm", __code__=SimpleNamespace(co_filename=str(path), co_firstlineno=4)
+    code = SimpleNamespace(
+        co_filename=str(path), co_firstlineno=4, co_varnames=(), co_argcount=0, co_kwonlyargcount=0
     )
-    yield SimpleNamespace(fn=function)
+    yield SimpleNamespace(fn=SimpleNamespace(__name__="gemm", __code__=code))
 
 
 GOOD = config(128, 256, 64, num_warps=8)
@@ -118,6 +118,19 @@ def test_clusters_that_the_gpu_does_not_take(
         kept = Autotuner(kernel, [plain, clusters], autotune.early_config_prune).prune(grid=grid)
     assert (clusters not in kept) == bool(why)
     assert why in caplog.text
+
+
+def test_a_parameter_with_the_name_of_an_option(kernel: Any) -> None:
+    code = kernel.fn.__code__
+    text = Path(code.co_filename).read_text()
+    assert "BK: tl.constexpr)" in text and "in range(0, K, BK)" in text
+    text = text.replace("BK: tl.constexpr)", "BK: tl.constexpr, num_stages: tl.constexpr)")
+    Path(code.co_filename).write_text(
+        text.replace("in range(0, K, BK)", "in tl.range(0, K, BK, num_stages=num_stages)")
+    )
+    code.co_varnames, code.co_argcount = ("num_stages",), 1
+    kept = Autotuner(kernel, CONFIGS, autotune.early_config_prune).prune(grid=grid, warmup=False)
+    assert GOOD in kept and UNFIT not in kept
 
 
 def test_the_number_kept(kernel: Any) -> None:

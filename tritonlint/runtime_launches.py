@@ -105,12 +105,14 @@ class RuntimeLaunches:
         """The same with everything by name, launch options and `grid` too."""
         named = dict(values)
         grid = _grid(named.pop("grid", None), named)
-        options = {name: named.pop(name) for name in _OPTIONS if name in named}
-        for name in _NOT_FOR_KERNELS:
-            named.pop(name, None)
-        named = _with_heuristics(kernel, named)
+        options = {name: named[name] for name in _OPTIONS if name in named}
         function = python_function(kernel)
         code = function.__code__
+        own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        for name in (*_OPTIONS, *_NOT_FOR_KERNELS):
+            if name not in own:  # a parameter `num_warps` gets what the option gets
+                named.pop(name, None)
+        named = _with_heuristics(kernel, named)
         arguments = tuple(sorted((name, _shown(value)) for name, value in named.items()))
         key = (code.co_filename, code.co_firstlineno, grid, tuple(sorted(options.items())), arguments)
         if key not in self._known:

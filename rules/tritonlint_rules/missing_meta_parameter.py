@@ -46,6 +46,9 @@ def _drafts(context: Context) -> Iterator[Draft]:
 
 
 _BARE = samples.launched_scale("num_warps=4")
+_STAGED = samples.tuned_scale(
+    [samples.block(512, "num_stages=2"), samples.block(1024, "num_stages=3")]
+).replace("BLOCK: tl.constexpr", "BLOCK: tl.constexpr, num_stages: tl.constexpr")
 
 RULE = Rule(
     code=CODE,
@@ -67,6 +70,11 @@ RULE = Rule(
             _BARE.replace("BLOCK: tl.constexpr", "BLOCK: tl.constexpr = 1024"), "the kernel has a default"
         ),
         samples.miss(samples.tuned_scale([samples.block(512), samples.block(1024)]), "the configs give it"),
+        samples.miss(_STAGED, "an option of the configs reaches a parameter of its name"),
+        samples.miss(
+            _BARE.replace("BLOCK: tl.constexpr", "num_warps: tl.constexpr, BLOCK: tl.constexpr = 1024"),
+            "and one of the launch",
+        ),
         samples.miss(
             samples.launched_scale("**more").replace("def run(x, y, n)", "def run(x, y, n, **more)"),
             "the splat may hold it",
@@ -89,6 +97,13 @@ RULE = Rule(
             "scale[(",
             "BLOCK",
             why="constexpr by its own name",
+        ),
+        samples.hit(
+            _STAGED,
+            "scale[lambda",
+            "num_stages",
+            triton="2.3",
+            why="up to 2.3 the launcher keeps options to itself",
         ),
         samples.hit(
             samples.launched_scale("BLOCK=1024").replace("(x, y, n, ", "(x, y, "),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -420,6 +421,52 @@ def test_heuristics_set_options_too() -> None:
     assert [known(one.num_warps) for one in plan.candidates] == [2, 8]
     assert all(one.extra == {"waves_per_eu": Known(2)} for one in plan.candidates)
     assert all("num_warps" not in {**one.constants, **one.values} for one in plan.candidates)
+
+
+NAMED_LIKE_OPTIONS = """
+    @triton.jit
+    def scale(x, n, BLOCK: tl.constexpr, num_stages: tl.constexpr, num_warps: tl.constexpr = 1):
+        pass
+    def f(x):
+        scale[(1,)](x, 192, BLOCK=64, num_stages=5, num_warps=8)
+    def g(x):
+        scale[(1,)](x, 192, 64, 5, 8)
+"""
+
+
+@pytest.mark.parametrize("triton", [(2, 3), (3, 0), (3, 9)])
+def test_a_parameter_with_the_name_of_an_option(triton: tuple[int, int]) -> None:
+    """`num_stages=` gives both since 3.0, and the option alone before; by position it is an argument like others."""
+    by_name, by_position = plans(NAMED_LIKE_OPTIONS, replace(H100, triton=triton))
+    assert by_name.missing == (("num_stages",) if triton < (3, 0) else ())
+    assert by_position.missing == ()
+    for plan, options in ((by_name, [8, 5]), (by_position, [4, 3])):
+        candidate = only(plan)
+        assert [known(candidate.num_warps), known(candidate.num_stages)] == options
+    own = {name: known(value) for name, value in only(by_name).constants.items()}
+    assert own == {
+        "BLOCK": 64,
+        **({"num_warps": 1} if triton < (3, 0) else {"num_stages": 5, "num_warps": 8}),
+    }
+
+
+@pytest.mark.parametrize("triton", [(2, 3), (3, 0), (3, 9)])
+def test_options_of_a_config_for_parameters_of_their_names(triton: tuple[int, int]) -> None:
+    tuned = NAMED_LIKE_OPTIONS.partition("def f")[0].replace(
+        "    @triton.jit",
+        "    @triton.autotune([triton.Config({'BLOCK': 64}, num_stages=s) for s in (2, 5)], key=[])\n    @triton.jit",
+    )
+    launch = "def f(x):\n        scale[(1,)](x, 192)\n"
+    (plan,) = plans(tuned + launch, replace(H100, triton=triton))
+    assert [known(one.num_stages) for one in plan.candidates] == [2, 5]
+    if triton < (3, 0):
+        assert plan.missing == ("num_stages",)
+        return
+    assert plan.missing == ()
+    found = [
+        (known(one.constants["num_stages"]), known(one.constants["num_warps"])) for one in plan.candidates
+    ]
+    assert found == [(2, 4), (5, 4)]
 
 
 def test_a_heuristic_on_something_unknown() -> None:

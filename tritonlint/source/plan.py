@@ -52,6 +52,10 @@ OPTIONS = frozenset({
     "device_type", "pre_hook", "optimize_epilogue", "enable_persistent",
 })  # fmt: skip
 _MAIN_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+_SHARED_SINCE = (
+    3,
+    0,
+)  # a parameter `num_warps` gets what `num_warps=` says too; before, the launcher keeps it to itself
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -220,10 +224,11 @@ class Planner:
             shown = LaunchArgument(
                 name, knowledge(interp, value), span, signature_type(interp, value), sometimes=sometimes
             )
-            if name in names:
+            option = name not in names or name in _MAIN_OPTIONS
+            if name in names and not (option and interp.platform.triton < _SHARED_SINCE):
                 given[name] = value
                 records[name] = shown
-            else:
+            if option:
                 options[name] = value
                 option_records[name] = shown
         return Joined(given, options, records, option_records)
@@ -309,6 +314,10 @@ class _Maker:
         self.names = {parameter.name for parameter in source.parameters}
         self.constexprs = [parameter.name for parameter in source.parameters if parameter.constexpr]
         self.known = Remembered()
+        shared = tuning is not None and self.interp.platform.triton >= _SHARED_SINCE
+        self.shared = [
+            name for name in _MAIN_OPTIONS if shared and name in self.names
+        ]  # with a config's options
 
     def missing(self) -> list[str]:
         configs = self.tuning.configs if self.tuning is not None else ()
@@ -320,6 +329,8 @@ class _Maker:
             if parameter.default is not None or name in self.joined.given:
                 continue
             if name in self.heuristics or any(name in config.kwargs for config in configs):
+                continue
+            if name in self.shared and (name != "maxnreg" or any(config.maxnreg for config in configs)):
                 continue
             found.append(name)
         return found
@@ -403,10 +414,22 @@ class _Maker:
             meta, constants = dict(meta), dict(constants)
             own: dict[str, Any] = {}
             if config is not None:
-                own = {name: _taken(value) for name, value in config.kwargs.items() if name in self.names}
+                options_too = {
+                    name: getattr(config, name) for name in self.shared if name not in config.unknown
+                }
+                given_too = {name: value for name, value in options_too.items() if value is not None}
+                own = {
+                    name: _taken(value)
+                    for name, value in {**given_too, **config.kwargs}.items()
+                    if name in self.names
+                }
                 meta.update(own)
             heuristics = self._heuristic_values(config, meta)
-            set_over = {name: value for name, value in heuristics.items() if name not in self.names}
+            set_over = {
+                name: value
+                for name, value in heuristics.items()
+                if name not in self.names or name in _MAIN_OPTIONS
+            }
             own.update({name: value for name, value in heuristics.items() if name in self.names})
             changed = False
             for name, value in own.items():
