@@ -951,3 +951,69 @@ def long_left_operand(a_ptr, b_ptr, o_ptr, M, K, BM: tl.constexpr, BN: tl.conste
         b = tl.load(b_ptr + (t + k)[:, None] * BN + n[None, :])
         acc += tl.dot(a, b)
     tl.store(o_ptr + m[:, None] * BN + n[None, :], acc)
+
+
+@triton.jit
+def taps(x_ptr, w_ptr, o_ptr, L, C, BL: tl.constexpr, BO: tl.constexpr, BC: tl.constexpr, TAPS: tl.constexpr):
+    """Products of one round go on in one accumulator, which is not read between them; the rows are loaded too narrow
+    for asynchronous copies."""
+    m, n, c = tl.program_id(0) * BL + tl.arange(0, BL), tl.arange(0, BO), tl.arange(0, BC)
+    acc = tl.zeros((BL, BO), dtype=tl.float32)
+    for s in range(0, C, BC):
+        for tap in tl.static_range(TAPS):
+            row = m + tap
+            x = tl.load(x_ptr + row[:, None] * (C + 1) + (s + c)[None, :], mask=(row < L)[:, None], other=0.0)
+            w = tl.load(w_ptr + (tap * C + s + c)[:, None] * BO + n[None, :])
+            acc = tl.dot(x, w, acc)
+    tl.store(o_ptr + m[:, None] * BO + n[None, :], acc, mask=(m < L)[:, None])
+
+
+@triton.jit
+def cat_of_loads(x_ptr, y_ptr, o_ptr, B: tl.constexpr):
+    """The concatenation takes the layout of the store if a thread then holds as much as of both operands."""
+    i = tl.arange(0, B)
+    both = tl.cat(tl.load(x_ptr + i).to(tl.float32), tl.load(y_ptr + i).to(tl.float32), can_reorder=True)
+    tl.store(o_ptr + tl.arange(0, 2 * B), both * 2)
+
+
+@triton.jit
+def ticket(x_ptr, o_ptr, B: tl.constexpr):
+    """The old value of a number that one warp adds to is handed on between its threads from 3.9 on."""
+    old = tl.atomic_add(o_ptr, tl.sum(tl.load(x_ptr + tl.arange(0, B)), 0))
+    tl.store(o_ptr + 1 + tl.program_id(0), old)
+
+
+@triton.jit
+def flattened_descriptors(a_ptr, b_ptr, o_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Without a TMA unit descriptors become addresses. Those of a tile leave the loop over its depth before both loops
+    become one, which carries them: their rows are then no longer known to count up."""
+    a_desc = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BM, BK])
+    b_desc = tl.make_tensor_descriptor(b_ptr, [K, N], [N, 1], [BK, BN])
+    o_desc = tl.make_tensor_descriptor(o_ptr, [M, N], [N, 1], [BM, BN])
+    tiles = tl.cdiv(N, BN)
+    for tile in tl.range(tl.program_id(0), tl.cdiv(M, BM) * tiles, 16, flatten=True):
+        m, n = tile // tiles * BM, tile % tiles * BN
+        acc = tl.zeros((BM, BN), dtype=tl.float32)
+        for k in range(tl.cdiv(K, BK)):
+            acc = tl.dot(a_desc.load([m, k * BK]), b_desc.load([k * BK, n]), acc)
+        o_desc.store([m, n], acc.to(o_ptr.dtype.element_ty))
+
+
+@triton.jit
+def tail_product(a_ptr, b_ptr, o_ptr, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """What is left behind the loop is multiplied under a condition, through the pointers that the loop ended with: they
+    exist in the layout of its loads already."""
+    m, n, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    a_at = a_ptr + m[:, None] * K + k[None, :]
+    b_at = b_ptr + k[:, None] * 512 + n[None, :]
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for _ in range(K // BK):
+        acc = tl.dot(tl.load(a_at), tl.load(b_at), acc)
+        a_at += BK
+        b_at += BK * 512
+    left = K % BK
+    if left != 0:
+        a = tl.load(a_at, mask=(k < left)[None, :], other=0.0)
+        b = tl.load(b_at, mask=(k < left)[:, None], other=0.0)
+        acc = tl.dot(a, b, acc)
+    tl.store(o_ptr + m[:, None] * 512 + n[None, :], acc)

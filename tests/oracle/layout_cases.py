@@ -38,7 +38,7 @@ class Case:
             return scan_scratch(*a, release)
         if self.operation == "gather":
             return gather_scratch(*a)
-        return atomic_scratch(*a, True, release)
+        return atomic_scratch(*a, True, self.warps, release)
 
     def module(self, release: Release) -> str:
         write: Callable[..., str] = {

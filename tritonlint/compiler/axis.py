@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from tritonlint.compiler.axis_rules import RULES, Info, Rule, pessimistic
+from tritonlint.compiler.axis_rules import RULES, Info, Rule, joined_divisor, pessimistic
 from tritonlint.compiler.releases import Release, newest
 from tritonlint.kernel.ir import bits_of
 
@@ -149,8 +149,7 @@ class AxisInfo:
         divisibility = tuple(map(math.gcd, first.divisibility, second.divisibility))
         if self._release.axis_joins_by_contiguity:
             divisibility = tuple(
-                d if a == b else math.gcd(d, a, b)
-                for d, a, b in zip(divisibility, first.contiguity, second.contiguity, strict=True)
+                joined_divisor(first, second, dim, self._release) for dim in range(len(contiguity))
             )
         value = first.value if first.value == second.value else None
         return self._spread_divisibility(Info(contiguity, divisibility, constancy, value))

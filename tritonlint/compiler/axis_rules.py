@@ -375,7 +375,9 @@ def _compare(op: GOp, known: list[Info], release: Release) -> Info | None:
     return Info((1,) * rank, (1,) * rank, tuple(equal), None)
 
 
-def _joined_divisor(a: Info, b: Info, dim: int, release: Release) -> int:
+def joined_divisor(a: Info, b: Info, dim: int, release: Release) -> int:
+    """The divisor of rows that may come from either (getDivisibilityFromContiguity). Rows without an end are those of
+    poison."""
     divisor = math.gcd(a.divisibility[dim], b.divisibility[dim])
     if not release.axis_joins_by_contiguity:
         return min(a.divisibility[dim], b.divisibility[dim])
@@ -396,12 +398,12 @@ def _select(op: GOp, known: list[Info], release: Release) -> Info | None:
         equal = math.gcd(a.constancy[dim], b.constancy[dim])
         run = math.gcd(a.contiguity[dim], b.contiguity[dim])
         if not by_element:
-            divisor = _joined_divisor(a, b, dim, release)
+            divisor = joined_divisor(a, b, dim, release)
         else:
             mask = condition.constancy[dim]
             equal, run = math.gcd(equal, mask), math.gcd(run, mask)
             if release.axis_joins_by_contiguity:
-                divisor = _joined_divisor(a, b, dim, release)
+                divisor = joined_divisor(a, b, dim, release)
                 if release.axis_clamps:
                     divisor = math.gcd(divisor, run)
             elif run == a.contiguity[dim] == b.contiguity[dim]:
@@ -467,7 +469,7 @@ def _max_min(op: GOp, known: list[Info], release: Release) -> Info | None:
             return _all_equal(op, value)
         ones = (1,) * len(a.contiguity)
         return Info(ones, ones, ones, value)
-    divisibility = tuple(_joined_divisor(a, b, dim, release) for dim in range(len(a.contiguity)))
+    divisibility = tuple(joined_divisor(a, b, dim, release) for dim in range(len(a.contiguity)))
     return Info(tuple(map(math.gcd, a.contiguity, b.contiguity)), divisibility, _gcd_constancy(a, b), None)
 
 

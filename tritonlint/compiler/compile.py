@@ -210,7 +210,7 @@ def _without_registers(
         f"line {line}: a load that is pipelined in registers is not modelled to the byte"
         for line in dict.fromkeys(report.carried)
     )
-    scratch = scratch_by_op(target, release)
+    scratch = scratch_by_op(options.num_warps, target, release)
     memory = held_memory(graph, release, scratch)
     total = _place([held.buffer for held in memory], release)
     columns = tensor_memory_columns(graph) if target.is_nvidia else 0

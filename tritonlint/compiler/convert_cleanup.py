@@ -11,8 +11,7 @@ from collections.abc import Callable
 
 from tritonlint.compiler.encodings import DotOperand, NvidiaMma, TensorMemory
 from tritonlint.compiler.graph import GOp, Graph, GValue
-from tritonlint.compiler.inference import infer_dst, is_expensive_view
-from tritonlint.compiler.layout_properties import elements_per_thread
+from tritonlint.compiler.inference import can_use_result_encoding, infer_dst, is_expensive_view
 from tritonlint.compiler.ops import is_removable
 from tritonlint.compiler.tmem_layouts import default_layout, row_layout
 from tritonlint.compiler.to_linear import to_linear
@@ -98,9 +97,8 @@ def _convert(op: GOp) -> bool:
         return _replace(op, GOp(name, (), [fresh], dict(arg.attrs)), op)
     if name == "ttg.local_load":
         return _replace(op, GOp(name, arg.operands, [fresh], dict(arg.attrs)), arg)
-    if name == "tt.cat" and arg.attrs.get("takes_layouts"):
-        wanted = elements_per_thread(result.encoding, result.shape)
-        if wanted < elements_per_thread(source.encoding, source.shape):
+    if name == "tt.cat":
+        if not can_use_result_encoding(arg, result.encoding):
             return False
         return _replace(op, GOp(name, arg.operands, [fresh], dict(arg.attrs)), op)
     if name == "tt.reshape":

@@ -23,7 +23,7 @@ from tritonlint.compiler.encodings import (
     rank_of,
 )
 from tritonlint.compiler.graph import GOp, GValue
-from tritonlint.compiler.layout_properties import order_of
+from tritonlint.compiler.layout_properties import elements_per_thread, order_of
 from tritonlint.compiler.linear import free_masks
 from tritonlint.compiler.ops import has_same_encoding
 from tritonlint.compiler.to_linear import to_linear
@@ -375,6 +375,15 @@ def can_use_result_encoding(op: GOp, encoding: Distributed) -> bool:
             bool(op.attrs.get("allow_reorder"))
             and not op.attrs.get("efficient_layout")
             and not is_expensive_view(source.shape, source.encoding, result.shape, encoding)
+        )
+    if op.name == "tt.cat":
+        result, source = op.results[0], op.operands[0]
+        if op.attrs.get("keeps_elements"):  # isLegalCatEncoding
+            held = 2 * unique_elements_per_thread(source.encoding, source.shape)
+            return unique_elements_per_thread(encoding, result.shape) == held
+        # isExpensiveCat
+        return elements_per_thread(encoding, result.shape) >= elements_per_thread(
+            result.encoding, result.shape
         )
     return op.name in _RESULT_ENCODING_FREE
 

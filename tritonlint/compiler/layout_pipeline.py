@@ -42,10 +42,10 @@ def clean_ttir(graph: Graph, target: Target, release: Release) -> None:
         for op in graph.all_ops():
             if op.name == "tt.fp_to_fp":
                 op.attrs["never_folds"] = True
-    if release.cat_takes_layouts:
+    if release.cat_keeps_elements:
         for op in graph.all_ops():
             if op.name == "tt.cat":
-                op.attrs["takes_layouts"] = True
+                op.attrs["keeps_elements"] = True
     if release.reshapes_expand_slices:
         for op in graph.all_ops():
             if op.name == "tt.reshape":
@@ -55,6 +55,8 @@ def clean_ttir(graph: Graph, target: Target, release: Release) -> None:
     if release.reorders_broadcasts:
         reorder_broadcast(graph)
     cse(graph, release.tells_memories_apart)
+    if release.hoists_invariants_of_ttir == "everywhere" or target.is_amd:
+        hoist_invariants(graph, loads=release.hoists_loads)
     unroll_loops(graph)
 
 

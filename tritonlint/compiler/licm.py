@@ -11,12 +11,13 @@ _MAY_TRAP = frozenset(
 )
 
 
-def hoist_invariants(graph: Graph) -> bool:
-    """Move what does not change out of its loop, the innermost loops first, in place; whether anything was."""
+def hoist_invariants(graph: Graph, *, loads: bool = True) -> bool:
+    """Move what does not change out of its loop, the innermost loops first, in place; whether anything was. Without
+    `loads` it is MLIR's own pass, which leaves them where they are."""
     moved = False
     for op in graph.all_ops_post():
         if op.name in ("scf.for", "scf.while"):
-            moved |= _hoist(op)
+            moved |= _hoist(op, loads)
     return moved
 
 
@@ -33,7 +34,7 @@ def _speculatable(op: GOp) -> bool:
     return True
 
 
-def _hoist(loop: GOp) -> bool:
+def _hoist(loop: GOp, loads: bool) -> bool:
     writes: bool | None = None
     moved = False
     for block in loop.blocks:
@@ -41,6 +42,8 @@ def _hoist(loop: GOp) -> bool:
             if op is block.ops[-1] or not _is_invariant(op, loop):
                 continue
             if op.name == "tt.load":
+                if not loads:
+                    continue
                 if writes is None:
                     writes = any(writes_memory(inner) for inner in loop.walk())
                 if writes or not only_reads(op):

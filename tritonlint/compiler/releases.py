@@ -145,7 +145,11 @@ class Release:
     remat_follows_regions: bool = (
         False  # values that only feed carried values of the slice count as used in it
     )
-    cat_takes_layouts: bool = True  # a conversion of a concatenation that may reorder is folded into it
+    hoists_invariants_of_ttir: Literal["everywhere", "amd"] = "everywhere"  # before layouts are assigned
+    hoists_loads: bool = False  # loads that do not change leave loops that write nothing
+    cat_keeps_elements: bool = (
+        False  # a concatenation takes only layouts with as many different elements a thread
+    )
     folds_float_conversions: bool = False  # conversions of constants between float types are folded
     folds_into_tmem_stores: bool = (
         False  # a store to tensor memory takes what a conversion before it converts
@@ -298,6 +302,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_pipeliner": "streams",
     }),
     (3, 3, {
+        "hoists_invariants_of_ttir": "amd",
         "unmodelled": ("tcgen05", "transposed descriptor tiles", "loads that are only used transposed on AMD"),
         "tcgen05_left_in_tmem": False,
         "tcgen05_waits_for_late": False,
@@ -333,9 +338,9 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "allocation_largest_first": True,
     }),
     (3, 4, {
+        "hoists_loads": True,
         "unmodelled": ("flattened loops on AMD", "loads that are only used transposed on AMD"),
         "sinks_tmem_loads": True,
-        "cat_takes_layouts": False,
         "tcgen05_left_in_tmem": True,
         "tcgen05_waits_for_late": True,
         "operand_hoisting": "all",
@@ -421,6 +426,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 8, {
         "unmodelled": (),
+        "cat_keeps_elements": True,
         "tcgen05_takes_widened": False,
         "tmem_operand_bits": (8, 16, 32),
         "slices_pass_equal_layouts": False,

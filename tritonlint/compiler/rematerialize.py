@@ -134,7 +134,7 @@ class Rematerialization:
             source, result = convert.operands[0], convert.results[0]
             if rewrite(convert):
                 changed = True
-            else:
+            elif self.release.existing_values != "when_rewriting":
                 self.add_remat(source, result.encoding, result)
         return changed
 
@@ -454,6 +454,12 @@ class Rematerialization:
         encoding = convert.results[0].encoding
         if isinstance(encoding, DotOperand):
             return False
+        if not self.release.hoisting_takes_existing:  # else the slice ends at what there is
+            known = self.remats.get(convert.operands[0], _NONE).get(encoding)
+            if known is not None and _defined_before(known, convert):
+                convert.results[0].replace_all_uses(known)
+                convert.erase()
+                return True
         slice_ = Slice()
         if not self.rematerializable_slice((convert, 0), encoding, slice_):
             return False

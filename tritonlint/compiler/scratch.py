@@ -266,14 +266,19 @@ def _gather_is_warp_local(source: LinearLayout, indices: LinearLayout, axis: int
 
 
 def atomic_scratch(
-    encoding: Distributed | None, shape: Shape, element: str, result_used: bool, release: Release
+    encoding: Distributed | None,
+    shape: Shape,
+    element: str,
+    result_used: bool,
+    num_warps: int,
+    release: Release,
 ) -> int:
     """Bytes of an atomic operation on elements of that type; `encoding` None and shape () for a scalar."""
     if not result_used and not (encoding is None and release.atomic_scalar_always):
         return 0
     size = max(8, bits_of(element)) // 8
     if encoding is None:
-        return size
+        return 0 if release.atomic_shuffles and num_warps == 1 else size
     if not release.atomic_tensor:
         return 0
     copies = free_masks(to_linear(encoding, shape))

@@ -21,7 +21,7 @@ from tritonlint.compiler.target import Target
 _ATOMICS = frozenset({"tt.atomic_rmw", "tt.atomic_cas"})
 
 
-def scratch_by_op(target: Target, release: Release) -> Callable[[GOp], int]:
+def scratch_by_op(num_warps: int, target: Target, release: Release) -> Callable[[GOp], int]:
     """A function from an operation to the bytes that it needs while it runs (0 for none)."""
 
     def size(op: GOp) -> int:
@@ -54,7 +54,7 @@ def scratch_by_op(target: Target, release: Release) -> Callable[[GOp], int]:
             value = op.operands[1]
             used = bool(op.results and op.results[0].uses)
             encoding = value.encoding if value.is_tensor else None
-            return atomic_scratch(encoding, value.shape, value.type.element, used, release)
+            return atomic_scratch(encoding, value.shape, value.type.element, used, num_warps, release)
         if name in ("tt.make_tensor_descriptor", "ttng.tensormap_create"):
             return DESCRIPTOR_BYTES
         if name == "ttg.warp_specialize":

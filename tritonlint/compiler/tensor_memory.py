@@ -415,7 +415,9 @@ def _forward_loads(graph: Graph) -> bool:
         if not alloc.operands or _token(alloc) is None:
             continue
         value = alloc.operands[0]
+        path: list[GOp] = []  # from the alloc back to the read
         while value.op is not None and value.op.name == "ttg.convert_layout" and value.has_one_use:
+            path.append(value.op)
             value = value.op.operands[0]
         load = value.op
         if load is None or load.name != "ttng.tmem_load":
@@ -428,6 +430,8 @@ def _forward_loads(graph: Graph) -> bool:
         if (one.type, one.encoding, one.mutable) != (other.type, other.encoding, other.mutable):
             continue
         alloc.replace_with([memory, dep])
+        for dead in (*path, load):  # at once: the chain of tokens is followed next
+            dead.erase()
         changed = True
     return changed
 
