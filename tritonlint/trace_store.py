@@ -92,6 +92,7 @@ class TraceStore:
         recorder = _Recorder(path, text_of, keep)
         with viewed(target) as view:
             trace = make(replace(kernel, scope=recorder.scope(kernel.scope)), view)
+        recorder.finish()
         if recorder.complete:
             self._add(
                 mark,
@@ -148,6 +149,11 @@ class _Recorder:
         self._scopes = 0
         self._answers: dict[int, int] = {}  # id of an answer -> number of its question
         self._alive: list[Any] = []  # the answers, so that their ids stay taken while this records
+
+    def finish(self) -> None:
+        """Lets go of the answers, whose scopes hold the recorder."""
+        self._answers.clear()
+        self._alive.clear()
 
     def scope(self, scope: Scope) -> _Recording:
         self._scopes += 1

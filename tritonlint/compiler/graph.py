@@ -289,14 +289,19 @@ class GOp:
         self._drop_references()
 
     def _drop_references(self) -> None:
+        """What is left refers to nothing in a circle, so that it needs no collection: a pass that still holds a result
+        or a block sees where it came from, but not the other way round."""
         for operand in self.operands:
             _drop_use(operand, self)
         self.operands = []
+        self.results = []
         for block in self.blocks:
             for op in block.ops:
                 op._drop_references()
                 op.block = None
             block.ops = []
+            block.args = []
+        self.blocks = []
 
     def replace_with(self, values: Iterable[GValue]) -> None:
         """Let the users of the results take `values`, and erase the operation."""

@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from tritonlint.kernel.folding import COMMUTATIVE, FOLDS
-from tritonlint.kernel.graph import WRITES, Node, Region, Val, type_of
+from tritonlint.kernel.graph import WRITES, Node, Region, Val, type_of, walk
 from tritonlint.kernel.ir import Type
 
 _ELEMENTWISE_PREFIXES = ("arith.", "math.")
@@ -40,7 +40,9 @@ def is_splat(value: Val) -> bool:
 class Builder:
     """Appends operations to the current region. `line` and `path` go on each operation."""
 
-    __slots__ = ("combining", "constants", "count", "limit", "line", "path", "region", "release", "unmoved")
+    __slots__ = (
+        "combining", "constants", "count", "limit", "line", "made", "path", "region", "release", "unmoved",
+    )  # fmt: skip
 
     def __init__(self, release: tuple[int, int] = (3, 9), limit: int = 200_000) -> None:
         self.release = release
@@ -53,6 +55,17 @@ class Builder:
         self.unmoved: dict[Val, tuple[Val, ...]] = {}
         self.count = 0
         self.limit = limit
+        self.made: list[Node] = []
+
+    def take_apart(self) -> None:
+        """Once all is frozen: the parts refer to each other in circles, which a collection would have to find. To be
+        called when the builder is of no more use."""
+        for node in (*self.made, *walk(self.region)):
+            node.results = ()
+            node.region = None
+        for node in self.made:
+            node.blocks = ()
+        self.made.clear()
 
     # --- constants ---------------------------------------------------------------------------------------------
 
@@ -70,6 +83,7 @@ class Builder:
             node = Node("arith.constant", (), {"value": value}, self.line, self.path)
             found = Val(type_, node, value)
             node.results = (found,)
+            self.made.append(node)
             self.constants[key] = found
         return found
 
@@ -97,6 +111,7 @@ class Builder:
         if types:
             node.results = tuple([Val(t, node) for t in types])
         region.ops.append(node)
+        self.made.append(node)
         if name in WRITES:
             region.writes = True
         return node

@@ -44,6 +44,11 @@ class Machine:
         self.argument_hints: dict[int, tuple[Val, dict[str, tuple[int, ...]]]] = {}
         self.call: Callable[..., Any] = _no_call
 
+    def finish(self) -> None:
+        """Lets go of what refers to itself in circles, when the trace is done."""
+        self.b.take_apart()
+        self.call = _no_call
+
     @property
     def arch(self) -> str:
         return self.target.arch

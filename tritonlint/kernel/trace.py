@@ -75,6 +75,7 @@ def trace(
         empty = ir.Function(kernel.name, (), ir.Block((), (ir.Op("tt.return"),)))
         return ir.Trace(empty, tuple(m.gaps.values()), tuple(m.errors), tuple(m.assumptions))
     finally:
+        m.finish()
         if limit < _STACK:
             sys.setrecursionlimit(limit)
 

@@ -239,7 +239,7 @@ def _call_each(interp: Interpreter, function: Choice, arguments: Arguments, fram
         try:
             found.append((guards, call(interp, one, arguments, frame)))
         except Raised as raised:
-            error = raised
+            error = raised.with_traceback(None)  # which would hold this very frame
         finally:
             interp.path = path
     if not found:

@@ -42,6 +42,8 @@ def make_function(
     interp: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame, owner: Class | None
 ) -> Any:
     closure = frame if frame.function is not None else frame.parent
+    if closure is not None:
+        interp.closures.append(closure)
     value = Function(node.name, node, frame.environment, closure, owner)
     value.decorators = tuple(node.decorator_list)
     if not node.decorator_list:
@@ -167,6 +169,7 @@ def class_(interp: Interpreter, node: ast.ClassDef, frame: Frame) -> str:
         except Raised:
             bases.append(None)
     made = Class(node.name, node, frame.environment, tuple(bases))
+    interp.classes.append(made)
     ancestry = made.external_bases()
     made.is_enum = any(name.startswith("enum.") for name in ancestry)
     made.is_dataclass = any(last_name(decorator) == "dataclass" for decorator in node.decorator_list) or any(

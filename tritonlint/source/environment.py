@@ -50,6 +50,12 @@ class Frame:
         self.trying = 0  # `try` statements around
         self.relevant: set[int] | None = None  # the statements to evaluate, where not all
 
+    def release(self) -> None:
+        """Lets go of what it holds; see `FileWork.release`."""
+        self.env = {}
+        self.returns = []
+        self.function = None
+
     def lookup(self, name: str) -> Any:
         frame: Frame | None = self
         while frame is not None:
@@ -153,6 +159,7 @@ class Environment:
         """Lets go of what it holds; see `FileWork.release`."""
         self._values.clear()
         self._later.clear()
+        del self.interpreter
 
     def lookup(self, name: str) -> Any:
         """The value of a module-level name at the present time; MISSING where nothing binds it."""

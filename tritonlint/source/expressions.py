@@ -478,6 +478,7 @@ def _filtered(
 
 
 def lambda_(interp: Interpreter, node: ast.Lambda, frame: Frame) -> Any:
+    interp.closures.append(frame)
     function = Function("<lambda>", node, frame.environment, frame)
     # A comprehension's or loop's variable is read when the lambda is called; that is Python's rule too.
     return function

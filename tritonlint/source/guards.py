@@ -209,7 +209,7 @@ def lift(function: Callable[..., Any], *values: Any) -> Any:
         try:
             found.append((guards, function(*row)))
         except Raised as raised:
-            error = raised
+            error = raised.with_traceback(None)  # which would hold this very frame
     if not found and error is not None:
         raise error
     return choose(found)

@@ -13,7 +13,7 @@ from tritonlint.source.guards import ANYWHERE, Guards, Path, extend
 from tritonlint.source.hooks import Hooks
 from tritonlint.source.journal import Journal
 from tritonlint.source.module import Module
-from tritonlint.source.objects import MISSING, Origin, OutOfBudget, Raised, Symbol
+from tritonlint.source.objects import MISSING, Class, Origin, OutOfBudget, Raised, Symbol
 from tritonlint.source.project import Project
 from tritonlint.source.sites import Platform
 
@@ -79,11 +79,20 @@ class Interpreter:
         ] = {}  # a guard and its outcome -> what is assumed with it, in words
         self.keep: list[Any] = []
         self.made: list[Any] = []  # kernels that the linted file defined, in order
+        # What functions see, and the classes that they stand in: both hold the functions as well.
+        self.closures: list[Frame] = []
+        self.classes: list[Class] = []
 
     def release(self) -> None:
         """Lets go of what it holds; see `FileWork.release`."""
         for environment in self.environments.values():
             environment.release()
+        for frame in self.closures:
+            frame.release()
+        for made in self.classes:
+            made.attributes.clear()
+        self.closures.clear()
+        self.classes.clear()
         self.environments.clear()
         self.memo.clear()
         self.made.clear()

@@ -256,6 +256,10 @@ class Runner:
         self.over_budget: list[Entry] = []
         self._slices = of_module.slices
 
+    def release(self) -> None:
+        """Lets go of what it holds; see `FileWork.release`."""
+        self.assumed = None
+
     def run(self, entry: Entry) -> list[Launch]:
         """What one entry launches. Never raises."""
         interp = self.interp

@@ -137,6 +137,9 @@ class Reader:
     def release(self) -> None:
         """Lets go of what it holds; see `FileWork.release`."""
         self.interp.release()
+        self.runner.release()
+        if isinstance(self.interp.platform, SharedPlatform):
+            self.interp.platform.asked_by(lambda: None)
         self.plans.clear()
         self.unlaunched.clear()
         self.runs.clear()

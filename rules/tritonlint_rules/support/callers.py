@@ -139,23 +139,26 @@ def _part(value: ast.expr, place: int, count: int) -> ast.expr:
     return ast.Subscript(value=value, slice=index, ctx=ast.Load())
 
 
+class _Expand(ast.NodeTransformer):
+    """Puts in what names were assigned; `budget` holds how many more it may put in."""
+
+    def __init__(self, function: ast.AST, before: int, budget: list[int], depth: int) -> None:
+        self.function, self.before, self.budget, self.depth = function, before, budget, depth
+
+    def visit_Name(self, name: ast.Name) -> ast.AST:
+        open_ = self.depth and self.budget[0] > 0
+        value = assigned(self.function, name.id, self.before) if open_ else None
+        if value is None:
+            return name
+        self.budget[0] -= 1
+        inner = _Expand(self.function, self.before, self.budget, self.depth - 1)
+        result: ast.AST = inner.visit(copy.deepcopy(value))
+        return result
+
+
 def expanded(function: ast.AST, node: ast.expr, before: int) -> ast.expr:
     """The expression with names replaced by what they were assigned, up to four deep and not without end."""
-    budget = [_EXPANSIONS]
-
-    class Expand(ast.NodeTransformer):
-        def __init__(self, depth: int) -> None:
-            self.depth = depth
-
-        def visit_Name(self, name: ast.Name) -> ast.AST:
-            value = assigned(function, name.id, before) if self.depth and budget[0] > 0 else None
-            if value is None:
-                return name
-            budget[0] -= 1
-            result: ast.AST = Expand(self.depth - 1).visit(copy.deepcopy(value))
-            return result
-
-    result = Expand(4).visit(copy.deepcopy(node))
+    result = _Expand(function, before, [_EXPANSIONS], 4).visit(copy.deepcopy(node))
     assert isinstance(result, ast.expr)
     return result
 
