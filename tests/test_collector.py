@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.samples import GEMM
 from tritonlint import collector
+from tritonlint.lint import lint_source
+from tritonlint.settings import Settings
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +60,7 @@ def _collections(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     monkeypatch.setattr(collector, "_own", True)
     monkeypatch.setattr(collector, "_left", 0)
     monkeypatch.setattr(collector, "_PILE", 10_000)
-    gc.set_threshold(1_000_000, 20, 10)
+    gc.set_threshold(100_000_000, 20, 10)
     seen: list[int] = []
 
     def noted(phase: str, info: dict[str, int]) -> None:
@@ -102,3 +105,41 @@ def test_nothing_is_gone_through_at_the_end(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(collector, "_own", True)
     collector.before_the_end()
     assert gc.get_freeze_count() > 1000
+
+
+_HOST = """
+
+class Tuned:
+    def __init__(self, sizes=(64, 128)):
+        self.sizes = sizes
+
+    def pick(self, n):
+        return next(size for size in self.sizes if size >= n)
+
+
+def product(a, b, c):
+    def grid(meta):
+        return (triton.cdiv(a.shape[0], meta["BLOCK_M"]) * triton.cdiv(b.shape[1], meta["BLOCK_N"]),)
+
+    gemm[grid](a, b, c, 1024, 1024, 1024, 1024, 1, 1024, 1, 1024, 1, BLOCK_M=Tuned().pick(128), BLOCK_N=256,
+               BLOCK_K=64, GROUP_M=8, num_stages=5)
+"""
+
+
+def test_a_file_that_was_linted_leaves_nothing_to_a_collection() -> None:
+    def lint() -> int:
+        return len(lint_source("f.py", GEMM + _HOST, Settings()).findings)
+
+    assert lint()  # what is imported and kept for all files is there now
+    gc.collect()
+    gc.disable()
+    try:
+        lint()
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        kinds = {type(one) for one in gc.garbage}
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    assert not {kind.__qualname__ for kind in kinds if kind.__module__.startswith("tritonlint")}

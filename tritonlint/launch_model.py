@@ -81,6 +81,7 @@ class Model:
         self._path = path
         # Two readings of one file have kernels of their own, which are the same kernels where their names mean the same.
         self._store = store or TraceStore()
+        self._own_store = store is None
         self.facts: AttachedFacts | None = None
 
     def release(self) -> None:
@@ -90,6 +91,8 @@ class Model:
         self._arguments.clear()
         self._traced_as.clear()
         self._given.clear()
+        if self._own_store:
+            self._store.release()
 
     # --- one launch
 

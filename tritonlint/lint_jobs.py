@@ -152,7 +152,9 @@ def _forget() -> None:
     from tritonlint.source.guards import forget_conditions
     from tritonlint.source.symbolic import forget_keys
 
-    _tuned_store.cache_clear()
+    if _tuned_store.cache_info().currsize:
+        _tuned_store().release()
+        _tuned_store.cache_clear()
     forget_conditions()
     forget_keys()
 

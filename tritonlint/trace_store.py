@@ -71,6 +71,14 @@ class TraceStore:
             self._passed = Passed()
         return self._passed
 
+    def release(self) -> None:
+        """Drops all that is kept, so that most of it needs no collection."""
+        self._entries.clear()
+        self._by_trace.clear()
+        self._weight = 0
+        if self._passed is not None:
+            self._passed.release()
+
     def trace(
         self,
         key: Any,

@@ -200,6 +200,17 @@ class AskedMemo(Generic[Made]):
         self._gone = gone
         self._kept: OrderedDict[Hashable, list[_Kept[Made]]] = OrderedDict()
 
+    def clear(self) -> None:
+        """Drops all that is kept."""
+        while self._kept:
+            self._drop()
+
+    def _drop(self) -> None:
+        _, dropped = self._kept.popitem(last=False)
+        if self._gone is not None:
+            for _, _, made in dropped:
+                self._gone(made)
+
     def get(self, key: Hashable, target: Target, make: Callable[[Target], Made]) -> Made:
         """`make` of a view of the target, or what it gave for another target that answers the same."""
         return self.get_for(key, target, 0, lambda view, _: make(view))
@@ -212,10 +223,7 @@ class AskedMemo(Generic[Made]):
         if kept is None:
             kept = self._kept[key] = []
             while len(self._kept) > self._limit:
-                _, dropped = self._kept.popitem(last=False)
-                if self._gone is not None:
-                    for _, _, made in dropped:
-                        self._gone(made)
+                self._drop()
         else:
             self._kept.move_to_end(key)
             for said, answers, made in kept:

@@ -96,6 +96,13 @@ class Passed:
         self.prepared: AskedMemo[_Prepared] = AskedMemo(_KEPT, lambda made: made.graph.release())
         self.finished: AskedMemo[_Finished] = AskedMemo(_KEPT)
 
+    def release(self) -> None:
+        """Takes all graphs apart, so that they go without a collection."""
+        self.cleaned.clear()
+        self.firsts.release()
+        self.prepared.clear()
+        self.finished.clear()
+
 
 def compiled(
     trace: ir.Trace,
@@ -300,6 +307,9 @@ class _Firsts:
     def __init__(self) -> None:
         self._kept: AskedMemo[_First] = AskedMemo(_KEPT, _First.release)
         self._expected = 0
+
+    def release(self) -> None:
+        self._kept.clear()
 
     def get(
         self,

@@ -155,36 +155,39 @@ def _block(block: GBlock, known: dict[Key, GOp], by_memory: bool) -> bool:
     return erased
 
 
-def _merge_carried(loop: GOp) -> bool:
-    args = loop.body.args[1:]
-    yielded = loop.body.terminator.operands
-    stack: list[tuple[int, int]] = []
-    budget = [20_000]
+class _Carried:
+    """Which values that a loop carries are equal in each of its runs."""
 
-    def args_equal(i: int, j: int) -> bool:
+    def __init__(self, loop: GOp) -> None:
+        self._loop = loop
+        self._yielded = loop.body.terminator.operands
+        self._stack: list[tuple[int, int]] = []
+        self._budget = 20_000
+
+    def equal(self, i: int, j: int) -> bool:
         if i == j:
             return True
-        if loop.operands[i + 3] is not loop.operands[j + 3]:
+        if self._loop.operands[i + 3] is not self._loop.operands[j + 3]:
             return False
-        if (i, j) in stack:
+        if (i, j) in self._stack:
             return True
-        stack.append((i, j))
-        equal = values_equal(yielded[i], yielded[j])
-        stack.pop()
+        self._stack.append((i, j))
+        equal = self._values_equal(self._yielded[i], self._yielded[j])
+        self._stack.pop()
         return equal
 
-    def values_equal(a: GValue, b: GValue) -> bool:
-        budget[0] -= 1
+    def _values_equal(self, a: GValue, b: GValue) -> bool:
+        self._budget -= 1
         if a is b:
             return True
-        if budget[0] < 0 or a.type != b.type or a.encoding != b.encoding or a.memory != b.memory:
+        if self._budget < 0 or a.type != b.type or a.encoding != b.encoding or a.memory != b.memory:
             return False
-        if a.owner_block() is not loop.body or b.owner_block() is not loop.body:
+        if a.owner_block() is not self._loop.body or b.owner_block() is not self._loop.body:
             return False
         if (a.op is None) != (b.op is None):
             return False
         if a.op is None or b.op is None:
-            return a.index > 0 and b.index > 0 and args_equal(a.index - 1, b.index - 1)
+            return a.index > 0 and b.index > 0 and self.equal(a.index - 1, b.index - 1)
         first, second = a.op, b.op
         if a.index != b.index or first.name != second.name or first.blocks or second.blocks:
             return False
@@ -192,12 +195,17 @@ def _merge_carried(loop: GOp) -> bool:
             return False
         if _frozen(first.attrs) != _frozen(second.attrs):
             return False
-        return all(values_equal(x, y) for x, y in zip(first.operands, second.operands, strict=True))
+        pairs = zip(first.operands, second.operands, strict=True)
+        return all(self._values_equal(x, y) for x, y in pairs)
 
+
+def _merge_carried(loop: GOp) -> bool:
+    args = loop.body.args[1:]
+    carried = _Carried(loop)
     leader: dict[int, int] = {}
     for i in range(len(args)):
         for j in range(i + 1, len(args)):
-            if j not in leader and args_equal(i, j):
+            if j not in leader and carried.equal(i, j):
                 leader[j] = leader.get(i, i)
     for j, i in leader.items():
         args[j].replace_all_uses(args[i])

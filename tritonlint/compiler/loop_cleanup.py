@@ -43,9 +43,13 @@ def _live_values(graph: Graph) -> set[GValue]:
 
     def mark_op(op: GOp) -> None:
         """The operation runs for its effect: what decides whether it runs is live too."""
-        if op in live_ops or op.name == "tt.func":
-            return
-        live_ops.add(op)
+        around: GOp | None = op
+        while around is not None and around not in live_ops and around.name != "tt.func":
+            live_ops.add(around)
+            mark_all(around)
+            around = around.parent
+
+    def mark_all(op: GOp) -> None:
         if op.name == "scf.for":
             for operand in op.operands[:3]:
                 mark(operand)
@@ -63,9 +67,6 @@ def _live_values(graph: Graph) -> set[GValue]:
             for inner in op.walk() if op.blocks else ():
                 for operand in inner.operands:
                     mark(operand)
-        parent = op.parent
-        if parent is not None:
-            mark_op(parent)
 
     for op in graph.all_ops():
         if op.name not in _STRUCTURE and not is_removable(op):
