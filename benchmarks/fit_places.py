@@ -1,4 +1,4 @@
-"""Fits what places need to the registers of NVIDIA kernels: the weights of a constant, of arguments, and of what is
+"""Fits what places need to the registers of kernels: the weights of a constant, of arguments, and of what is
 kept in the place that needs most.
 
 The true classes of CTAs per SM are to be likeliest, were the logarithm of what is wanted known up to a normal error (an
@@ -34,12 +34,15 @@ def _without(*names: str) -> list[str]:
 # What is fitted for each family: places, and sums. Kernels without products pass most of what they read, and what they
 # keep is not told by one place alone; mma.sync reads its operands step by step, and where it is, uniform registers hold
 # the scalars; wgmma has all of an operand in registers, or nothing; of tcgen05 there are few kernels, and a place tells
-# no more than the sums: what their ends hold is held as it was read, and converted where it is needed.
+# no more than the sums: what their ends hold is held as it was read, and converted where it is needed. LLVM starts the
+# loads for AMD early, so that there what is held and on its way counts beside the places.
 TERMS: dict[str, tuple[list[str], list[str]]] = {
     "none": (_without("ahead", "fixed"), ["one", "scalars", "held_or_turned", "loop_peak", "batch"]),
     "mma_v2": (_without("operands", "scalars"), ["one", "scalars"]),
     "wgmma": (_without("ahead"), ["one", "scalars"]),
     "tcgen05": ([], ["one", "narrow", "loop_peak", "loop_addresses"]),
+    "amd_none": (PLACES, ["one", "scalars", "batch", "held_or_turned"]),
+    "mfma": (PLACES, ["one", "scalars", "batch", "held_or_turned"]),
 }
 # Where the search starts, and what the weights are drawn to that the kernels say little of.
 START = {

@@ -7,9 +7,9 @@
 `vgpr` and `vgpr_spill`, and `ctas_per_sm` where it was measured, and writes what one thread has to keep
 (tritonlint.compiler.register_need.Need) beside the truth. `fit` needs numpy and scipy.
 
-On NVIDIA what a thread wants is a sum and what the place needs that needs most (fit_places.py), for each family of
-instructions. On AMD it is a sum alone, with weights of at least zero, fitted to relative errors of the registers; what
-places need has not been collected there. A launch that spills or stands at its limit only says that the need is at least
+What a thread wants is a sum and what the place needs that needs most (fit_places.py), for each family of instructions.
+With WMMA it is a sum alone, with weights of at least zero, fitted to relative errors of the registers: places tell no
+more there. A launch that spills or stands at its limit only says that the need is at least
 the limit. The range is the 5% to 95% quantile of truth / estimate over kernels left out, in ten parts by kernel; kernels
 of one name are one kernel, whatever library they come from. The range, `squeeze` and `spills_from` that a part is judged
 with are chosen by the other parts, so that no number printed is of kernels that had a say in it; what is written is
@@ -17,7 +17,9 @@ chosen by all. The mean error that is printed is of launches that do not spill.
 
 The rows of registers.csv: launches of gpu_kernels.py and others timed on an H200; compiles of public libraries
 (PROJECT:KERNEL; their meta-parameters are those that the library states, or that its own tests gave them); and the
-launches that register_jobs.py lists of register_kernels.py.
+launches that register_jobs.py lists of register_kernels.py. Those of registers_amd.csv are the same kinds, compiled
+with 3.4 to 3.9; of the launches without products that register_jobs.py lists, those for gfx90a, gfx950 and gfx1201 are
+every third one. Launches that ask for more local memory than there is are left out.
 """
 
 from __future__ import annotations
@@ -58,20 +60,18 @@ GPUS = {
     "sm_80": "a100", "sm_86": "rtx3090", "sm_90": "h200", "sm_100": "b200", "sm_120": "rtx5090",
     "gfx90a": "mi250x", "gfx942": "mi300x", "gfx950": "mi350x", "gfx1100": "rx7900xtx", "gfx1201": "rx9070xt",
 }  # fmt: skip
-COMMON = ("one", "peak", "loop_peak", "held", "streamed", "loop_addresses", "scalars", "batch")
 PLACES = tuple(fit_places.TERMS)
 SUMS = {
-    "amd_none": (*COMMON, "accumulator", "operands"),
-    "mfma": (*COMMON, "accumulator", "operands"),
-    "wmma": (*COMMON, "accumulator", "operands"),
-}
+    "wmma": (
+        "one", "peak", "loop_peak", "held", "streamed", "loop_addresses", "scalars", "batch", "accumulator", "operands"
+    )
+}  # fmt: skip
+STEPPED = ("none", "mma_v2", "wgmma", "tcgen05")  # families whose assembler takes a step less, or gives up
 # Of the launches that are said to spill: so many are asked for that nine of ten remain in kernels that had no say.
 PRECISION = 0.92
 SQUEEZES = [(share, words) for share in (0.0, 0.04, 0.08, 0.12, 0.16) for words in (0, 2, 4)]
 NEED = [field.name for field in dataclasses.fields(Need)]
 COLUMNS = ["group", "kernel", "arch", "release", "warps", *NEED, "regs", "spill", "ctas_per_sm", "shared"]
-# In older rows: what is surely held is taken to be what is held.
-DEFAULTS = {"whole": "0", "stored": "0", "turned": "0", "points": ""}
 
 
 def collect(paths: list[str], root: pathlib.Path) -> None:
@@ -102,8 +102,7 @@ def collect(paths: list[str], root: pathlib.Path) -> None:
             if specialized_loops(graph, target, release, options.num_stages):
                 continue
             pipeline_and_finish(graph, pointer_facts(graph, target, release), options, target, release)
-            scratch = scratch_by_op(target, release) if target.is_nvidia else None
-            need = written(need_of(graph, scratch))
+            need = written(need_of(graph, scratch_by_op(target, release)))
             group = f"{row['project']}:{row['kernel']}" if row.get("project") else row["kernel"]
             version = f"{release.major}.{release.minor}"
             truth = (registers, int(bool(spilled)), row.get("ctas_per_sm") or "", row["shared"])
@@ -126,15 +125,12 @@ def needs_of(path: str) -> list[dict[str, Any]]:
     rows = []
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
-            given: dict[str, Any] = {**DEFAULTS, "surely_held": row["held"], **row}
-            need = {
-                name: given[name] if name == "family" else int(given[name])
-                for name in NEED
-                if name != "points"
+            need: dict[str, Any] = {
+                name: row[name] if name == "family" else int(row[name]) for name in NEED if name != "points"
             }
             points = [
                 Point(**{name: int(count) for name, count in (entry.split("=") for entry in text.split())})
-                for text in given["points"].split(";")
+                for text in row["points"].split(";")
             ]
             numbers = {name: int(row[name]) for name in ("warps", "regs", "spill", "shared")}
             rows.append({**row, **numbers, "need": Need(**need, points=tuple(points))})
@@ -146,7 +142,7 @@ def limit_of(row: dict[str, Any]) -> int:
 
 
 def fit_sum(rows: list[dict[str, Any]], family: str) -> dict[str, Any]:
-    """The weights of a family of AMD, fitted to relative errors of the registers: LLVM takes no such steps."""
+    """The weights of a family, fitted to relative errors of the registers."""
     import numpy as np
 
     names = SUMS[family]
@@ -184,15 +180,16 @@ def wanted_between(row: dict[str, Any]) -> tuple[float, float]:
     more than the limit was wanted; so does one at the few registers that the assembler falls back to when it gives up
     (32, 40 on sm_120). At the limit there is no upper end."""
     limit = limit_of(row)
+    most = limit if Target(row["arch"]).is_amd else model.REGISTERS_MAX
     if row["spill"] and (row["regs"] >= limit - 8 or row["regs"] <= 40):
         return 1.05 * limit, 1e6
     low = high = row["regs"]
     while low > 8 and ctas(row, low - 1) == ctas(row, low):
         low -= 1
-    while high < 255 and ctas(row, high + 1) == ctas(row, high):
+    while high < most and ctas(row, high + 1) == ctas(row, high):
         high += 1
     top = 1e6 if row["regs"] >= limit - 1 else 1.1 * limit
-    return low - 1 if low > 8 else 1e-3, high if high < min(255, limit) else top
+    return low - 1 if low > 8 else 1e-3, high if high < min(most, limit) else top
 
 
 def _nonnegative(matrix: Any, wanted: Any) -> Any:
@@ -346,8 +343,8 @@ def odds(rows: list[dict[str, Any]], guesses: list[float]) -> tuple[float, float
 def settings(rows: list[dict[str, Any]], guesses: list[float], family: str) -> dict[str, Any]:
     """What is chosen by guesses for kernels that were left out of the fit."""
     free = [row["regs"] / guess for row, guess in zip(rows, guesses, strict=True) if guess and is_free(row)]
-    squeeze: dict[str, Any] = {"squeeze": best_squeeze(rows, guesses)} if family in PLACES else {}
-    if family in PLACES and (gives_up := gives_up_from(rows, guesses)) < math.inf:
+    squeeze: dict[str, Any] = {"squeeze": best_squeeze(rows, guesses)} if family in STEPPED else {}
+    if family in STEPPED and (gives_up := gives_up_from(rows, guesses)) < math.inf:
         squeeze["gives_up"] = gives_up
     return {
         "low": round(min(1.0, quantile(free, 0.05)), 3),
@@ -368,7 +365,8 @@ def known(row: dict[str, Any]) -> fit_places.Known:
     """What the fit takes of a row."""
     low, high = wanted_between(row)
     top = float(row["regs"])
-    if is_free(row) and row["regs"] in model.steps_of(Options(num_warps=row["warps"])):
+    stepped = not Target(row["arch"]).is_amd
+    if stepped and is_free(row) and row["regs"] in model.steps_of(Options(num_warps=row["warps"])):
         # It may have wanted more, and been given the step.
         top = 1.12 * top + 2
         high = max(high, top)

@@ -204,7 +204,7 @@ def words_of(value: GValue) -> int:
 
 
 def words_with_copies(value: GValue) -> int:
-    """The same with copies. The sums of Need count them, as the table of AMD's kernels does."""
+    """The same with copies. The sums of Need count them."""
     return _words(value, elements_per_thread(value.encoding, value.shape)) if _is_held(value) else 0
 
 

@@ -54,7 +54,7 @@ class Need:
 
 def need_of(graph: Graph, scratch: Callable[[GOp], int] | None = None) -> Need:
     """One pass over the graph after all passes. `scratch`: the shared memory that an operation takes while it runs; None
-    where changes of layout count as if they went on in one round, as in the table of AMD's kernels."""
+    where changes of layout count as if they went on in one round."""
     lives = lives_of(graph, scratch)
     numbering, ops = lives.numbering, lives.ops
     size = len(ops) + 1

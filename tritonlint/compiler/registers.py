@@ -2,8 +2,8 @@
 
 What Triton leaves to the assembler is not replayed. The graph after all passes tells what one thread has to keep in each
 place (register_need.py); a model of these counts, fitted on kernels whose registers are known
-(benchmarks/fit_registers.py), gives the number: on NVIDIA the most that any place needs, on AMD a sum. On AMD these are
-the vector registers of a lane, those of the matrix cores included.
+(benchmarks/fit_registers.py), gives the number: a sum, and the most that any place needs. On AMD these are the vector
+registers of a lane, those of the matrix cores included.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def features(need: Need) -> dict[str, float]:
 
 
 def wanted_of(need: Need, model: Mapping[str, Any]) -> float:
-    """The registers that a thread would take without a limit: a sum, and on NVIDIA what the place needs that needs most.
-    Several places that need about as much make a little more than the most."""
+    """The registers that a thread would take without a limit: a sum, and what the place needs that needs most (none with
+    WMMA). Several places that need about as much make a little more than the most."""
     terms = features(need)
     wanted: float = sum(weight * terms[name] for name, weight in model["weights"].items())
     weights = model.get("places")
@@ -101,7 +101,7 @@ def known_need(
     if (target.is_nvidia and target.capability < 80) or specialized:
         return None
     try:
-        return need_of(graph, scratch if target.is_nvidia else None)
+        return need_of(graph, scratch)
     except Exception:  # an estimate that fails must not take the exact answers with it
         return None
 
