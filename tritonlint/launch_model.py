@@ -262,7 +262,8 @@ class Model:
         fact = self.facts.of(launch, gpu) if self.facts is not None else None
         trace = self.trace(launch, Target(gpu.arch))
         if trace.errors:
-            return EstimateOf(candidate, gpu, self.triton, options, trace, None, _refused(trace))
+            assumed = launch.arguments.assumptions
+            return EstimateOf(candidate, gpu, self.triton, options, trace, None, _refused(trace), assumed)
         answer = Later(lambda: self._estimate(launch, trace, gpu, "compiler", fact))
         if fact is not None:
             of = EstimateOf(candidate, gpu, self.triton, options, trace, answer)

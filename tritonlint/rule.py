@@ -69,6 +69,7 @@ class EstimateOf:
     trace: Trace | None  # None where a constant that the kernel needs is not known
     answer: Later | None  # of the estimate; None where nothing can be said
     unknown: tuple[str, ...] = ()  # why not, in words
+    assumed: tuple[str, ...] = ()  # of the arguments of a kernel that the front end refuses, in words
     bound: Later | None = None  # of compiler.at_most.AtMost | None
     closer: Later | None = None  # a closer bound of shared memory, int | None
     bare: Later | None = None  # of what is `taken`, where that is less work than the whole estimate

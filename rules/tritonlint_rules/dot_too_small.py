@@ -96,11 +96,20 @@ RULE = Rule(
     valid=(
         samples.miss(_DOT.replace("K=8", "K=16"), "exactly the least"),
         samples.miss(_DOT, "any size on AMD", gpu="mi300x"),
+        samples.miss(
+            _DOT.replace("a_ptr=*fp16, b_ptr=*fp16, ", ""), "of fp32 it compiles, and nobody says the type"
+        ),
         samples.miss(_DOT.replace("N=16, K=8", "N=8, K=16"), "N of 8 is taken from 3.5 on"),
     ),
     invalid=(
         samples.hit(_DOT, "small[(1,)]", "K=8", severity="error"),
-        samples.hit(_DOT.replace("N=16, K=8", "N=8, K=16"), "small[(1,)]", "N=8", triton="3.4"),
+        samples.hit(
+            _DOT.replace("N=16, K=8", "N=8, K=16").replace("a_ptr=*fp16, b_ptr=*fp16, ", ""),
+            "small[(1,)]",
+            "N=8",
+            triton="3.4",
+            why="whatever the type",
+        ),
         samples.hit(
             _DOT.replace("tl.", "L.").replace(
                 "import triton.language as tl", "from triton import language as L"

@@ -21,6 +21,7 @@ from tritonlint_rules.support.survey import (
     list_certainty,
     lower,
 )
+from tritonlint_rules.support.widths import wider_compiles
 
 
 def refusals(
@@ -31,7 +32,7 @@ def refusals(
     needs_types: bool,
 ) -> Iterator[Draft]:
     """One draft for each place whose values the front end refuses for one of these reasons. The tuner does
-    not catch such errors, so in a list too they stop the program. `needs_types`: whether the refusal hangs
+    not catch such errors, so in a list too they stop the program. `needs_types`: whether the refusal can hang
     on argument types, which may be assumed; a length or an element count does not."""
     wanted = frozenset(kinds)
     for listed in all_entries(context):
@@ -40,8 +41,11 @@ def refusals(
             if not bad:
                 continue
             entry, error, at_most = max(bad, key=lambda found: found[2] == "proven")
-            level: Certainty = lower(at_most, "likely" if needs_types and assumptions(entry) else "proven")
-            if not needs_types and entry.of.candidate.assumptions:
+            assumed = assumptions(entry) if needs_types and _hangs_on_assumed(entry, error) else ()
+            level: Certainty = lower(at_most, "likely" if assumed else "proven")
+            if assumed and wider_compiles(context, entry):
+                level = "possible"
+            if entry.of.candidate.assumptions:
                 level = lower(level, "likely")
             text = message(entry, error)
             if len(groups) > 1:
@@ -55,7 +59,7 @@ def refusals(
                     message=text,
                     gpu=entry.gpu,
                     config=config_values(entry.of.candidate) if len(groups) == 1 else None,
-                    assumptions=assumptions(entry) if needs_types else entry.of.candidate.assumptions,
+                    assumptions=assumed or entry.of.candidate.assumptions,
                     related=(related,) if related else (),
                     help=help_text(entry, error),
                 )
@@ -66,10 +70,16 @@ def refusals(
                     certainty=level,
                     message=text,
                     gpu=entry.gpu,
-                    assumptions=assumptions(entry) if needs_types else (),
+                    assumptions=assumed,
                     help=help_text(entry, error),
                 )
             )
+
+
+def _hangs_on_assumed(entry: Entry, error: CompileError) -> bool:
+    """Whether the type that is refused is one that was assumed, as far as the error names it."""
+    dtype = error.values.get("dtype")
+    return dtype is None or any(str(dtype) in text for text in assumptions(entry))
 
 
 def _first(group: list[Entry], kinds: frozenset[str]) -> tuple[Entry, CompileError, Certainty] | None:

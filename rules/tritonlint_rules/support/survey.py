@@ -25,6 +25,7 @@ def tuner_of(plan: LaunchPlan) -> AutotuneSite | None:
     return plan.tuning if plan.tuning is not None and not plan.tuning.tuned_file else None
 
 
+_WHATEVER_THE_TYPES = ("block-not-power-of-two", "tensor-too-large", "removed", "unknown-option")  # errors
 Resource = Literal["shared memory", "threads", "tensor memory"]
 
 
@@ -191,9 +192,13 @@ def telling(entry: Entry, others: Sequence[Entry]) -> dict[str, Any]:
 
 def never_runs(entry: Entry) -> bool:
     """Whether the launch is known to be refused, by the compiler or by the driver."""
-    if any(overrun.sure for overrun in overruns(entry)):
-        return True
-    return entry.of.trace is not None and bool(entry.of.trace.errors)
+    return any(overrun.sure for overrun in overruns(entry)) or surely_refused(entry)
+
+
+def surely_refused(entry: Entry) -> bool:
+    """Whether the compiler refuses it, and not because of a type that was assumed."""
+    errors = entry.of.trace.errors[:1] if entry.of.trace is not None else ()
+    return any(error.kind in _WHATEVER_THE_TYPES or not assumptions(entry) for error in errors)
 
 
 def only_some(listed: Sequence[Entry]) -> bool:
@@ -246,7 +251,7 @@ def assumptions(entry: Entry) -> tuple[str, ...]:
     if entry.of.taken is not None:
         listed += entry.of.taken.assumptions
     elif entry.of.trace is not None:
-        listed += entry.of.trace.assumptions
+        listed += (*entry.of.assumed, *entry.of.trace.assumptions)
     listed += entry.of.candidate.assumptions
     return tuple(dict.fromkeys(listed))
 

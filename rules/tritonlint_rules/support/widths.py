@@ -40,6 +40,15 @@ def narrower_fits(context: Context, entry: Entry, resource: Resource) -> bool:
     return False
 
 
+def wider_compiles(context: Context, entry: Entry) -> bool:
+    """Whether the front end takes the kernel if operands of no given type are fp32, which dots of a smaller K take."""
+    names = untyped(entry, kernel_uses(entry.plan.kernel).operands)
+    if not names:
+        return False
+    trace = context.retry(entry.of, {}, dict.fromkeys(names, "*fp32")).trace
+    return trace is not None and not trace.errors
+
+
 def _is_for_bytes(context: Context, entry: Entry) -> bool:
     """Whether the nearest comment above the config, in its list, names a type of one byte ("good for int8")."""
     place = entry.place
