@@ -9,7 +9,6 @@ from tritonlint import fixes
 from tritonlint.finding import Finding, Fix, Severity
 from tritonlint.rule import Context, Rule
 from tritonlint.source.sites import Grid
-from tritonlint.source.values import Knowledge, Known
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
 from tritonlint_rules.support.places import of_grid
@@ -35,15 +34,17 @@ def _drafts(context: Context) -> Iterator[Draft]:
                 "error",
                 "write it as a tuple, `(n,)`",
             )
-        elif (
-            "float" in problems
-            or any(_has_float(candidate.grid) for candidate in plan.candidates)
-            or _divides(launch.grid)
-        ):
+        elif "float" in problems or _divides(launch.grid):
             problem = (
                 "the grid holds a float: the launch raises TypeError",
                 "error",
                 "divide with `//` or `triton.cdiv`",
+            )
+        elif "tuple" in problems:
+            problem = (
+                "the grid holds a tuple: the launch raises TypeError",
+                "error",
+                "its entries are integers: the inner tuple may be the grid",
             )
         elif any(candidate.grid is not None and len(candidate.grid) > 3 for candidate in plan.candidates):
             problem = (
@@ -72,10 +73,6 @@ def _drafts(context: Context) -> Iterator[Draft]:
         )
 
 
-def _has_float(grid: tuple[Knowledge, ...] | None) -> bool:
-    return any(isinstance(axis, Known) and isinstance(axis.value, float) for axis in grid or ())
-
-
 def _divides(grid: Grid) -> bool:
     """Whether an axis is written as a true division, which is a float whatever is divided."""
     try:
@@ -98,7 +95,7 @@ RULE = Rule(
     code=CODE,
     name=NAME,
     severity="error",
-    what="A grid that is a plain number, has a float in it, is empty, or has more than three entries.",
+    what="A grid that is a plain number, has a float or a tuple in it, is empty, or has more than three entries.",
     why=(
         "The launcher takes the length of the grid and its first three entries. A number has no length "
         "and a float is no count: both raise a TypeError. A fourth entry is ignored in silence."
@@ -117,11 +114,19 @@ RULE = Rule(
             samples.launched_scale(grid="g").replace("def run(", "def run(g, "), "what g is, is not known"
         ),
         samples.miss(samples.launched_scale(grid="(int(n / 1024),)"), "made whole again"),
+        samples.miss(
+            samples.launched_scale(grid="(*SIZES, 1)", before="SIZES = (4, n)\n\n\n"), "taken apart"
+        ),
+        samples.miss(
+            samples.launched_scale(grid="(SIZES[0], 1)", before="SIZES = (4, 2)\n\n\n"), "one of them"
+        ),
     ),
     invalid=(
         samples.hit(samples.launched_scale(grid="128"), "scale[128]", "number", severity="error"),
         samples.hit(samples.launched_scale(grid="(4096 / 1024,)"), "scale[(", "float", severity="error"),
         samples.hit(samples.launched_scale(grid="(n / 1024,)"), "scale[(", "float", why="n is not known"),
+        samples.hit(samples.launched_scale(grid="((n, 1),)"), "scale[(", "holds a tuple", severity="error"),
+        samples.hit(samples.launched_scale(grid="lambda meta: ((1, n), 2)"), "scale[lambda", "holds a tuple"),
         samples.hit(samples.launched_scale(grid="(128, 1, 1, 2)"), "scale[(", "three", severity="warning"),
         samples.hit(
             samples.launched_scale(grid="SIZE", before="SIZE = 256\n\n\n").replace(

@@ -9,7 +9,7 @@ from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import Draft, findings
 from tritonlint_rules.support.names import near, sure_launch
-from tritonlint_rules.support.places import of_launch
+from tritonlint_rules.support.places import of_config, of_launch
 from tritonlint_rules.support.say import listed
 
 CODE, NAME = "TL307", "missing-meta-parameter"
@@ -22,6 +22,16 @@ def check(context: Context) -> Iterable[Finding]:
 def _drafts(context: Context) -> Iterator[Draft]:
     for gpu in context.gpus:
         plan = context.plan_on(gpu)
+        for config in plan.tuning.configs if plan.tuning is not None else ():
+            if config.bare:
+                yield Draft(
+                    place=of_config(plan, config),
+                    severity="error",
+                    certainty="proven",
+                    message="the config is given no dict of values: it raises TypeError: 'kwargs' is missing",
+                    gpu=gpu,
+                    help="an empty one will do: `triton.Config({}, ...)`",
+                )
         if plan.launch is None or plan.launch.splat_unknown or not plan.missing:
             continue
         tuned = plan.tuning is not None
@@ -46,6 +56,11 @@ def _drafts(context: Context) -> Iterator[Draft]:
 
 
 _BARE = samples.launched_scale("num_warps=4")
+_EMPTY = (
+    samples.tuned_scale(["triton.Config({}, num_warps=4)", "triton.Config({}, num_warps=8)"])
+    .replace("BLOCK: tl.constexpr", "BLOCK: tl.constexpr = 256")
+    .replace('meta["BLOCK"]', "256")
+)
 _STAGED = samples.tuned_scale(
     [samples.block(512, "num_stages=2"), samples.block(1024, "num_stages=3")]
 ).replace("BLOCK: tl.constexpr", "BLOCK: tl.constexpr, num_stages: tl.constexpr")
@@ -54,7 +69,10 @@ RULE = Rule(
     code=CODE,
     name=NAME,
     severity="error",
-    what="A parameter without default, often a `tl.constexpr`, that neither launch, nor config, nor heuristic gives.",
+    what=(
+        "A parameter without default, often a `tl.constexpr`, that neither launch, nor config, nor heuristic gives; a "
+        "`triton.Config` without its dict."
+    ),
     why=(
         "The launcher binds arguments as Python does: `TypeError: missing a required argument`, at every "
         "launch."
@@ -70,6 +88,7 @@ RULE = Rule(
             _BARE.replace("BLOCK: tl.constexpr", "BLOCK: tl.constexpr = 1024"), "the kernel has a default"
         ),
         samples.miss(samples.tuned_scale([samples.block(512), samples.block(1024)]), "the configs give it"),
+        samples.miss(_EMPTY, "an empty dict, and the kernel has a default"),
         samples.miss(_STAGED, "an option of the configs reaches a parameter of its name"),
         samples.miss(
             _BARE.replace("BLOCK: tl.constexpr", "num_warps: tl.constexpr, BLOCK: tl.constexpr = 1024"),
@@ -97,6 +116,9 @@ RULE = Rule(
             "scale[(",
             "BLOCK",
             why="constexpr by its own name",
+        ),
+        samples.hit(
+            _EMPTY.replace("{}, num_warps=8", "num_warps=8"), "num_warps=8", "no dict", severity="error"
         ),
         samples.hit(
             _STAGED,

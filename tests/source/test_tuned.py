@@ -95,7 +95,15 @@ def test_files_without_configs(document: object) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ['{"num_warps": 4', '{"num_warps": 4,}', "{'num_warps': 4}", '{"num_warps": 4} x', '"num_"' + "[" * 500],
+    [
+        '{"num_warps": 4',
+        '{"num_warps": 4,}',
+        "{'num_warps': 4}",
+        '{"num_warps": 4} x',
+        '{"num_warps": 04}',
+        '{"num_warps": 4, "GROUP": [01]}',
+        '"num_"' + "[" * 500,
+    ],
 )
 def test_broken_files_are_a_problem(text: str) -> None:
     found = read_plans(

@@ -141,7 +141,9 @@ def _entries(interp: Interpreter, value: Any) -> tuple[tuple[Knowledge, ...] | N
     if items is None or any(isinstance(item, Maybe) for item in items) or isinstance(value, (str, Dict)):
         return None, ""
     entries = tuple(knowledge(interp, item) for item in items)
-    for entry in entries:
+    for item, entry in zip(items[:3], entries, strict=False):
+        if isinstance(item, (tuple, List)):
+            return entries, "tuple"
         if isinstance(entry, Known) and isinstance(entry.value, float):
             return entries, "float"
     return entries, ""

@@ -25,6 +25,7 @@ class ConfigValue:
     argument_origins: dict[str, Origin]
     pre_hook: Any = None
     spread: Origin | None = None
+    bare: bool = False  # given no dict: Triton's own raises
 
     def attribute(self, name: str) -> Any:
         if name == "kwargs":

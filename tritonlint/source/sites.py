@@ -90,6 +90,7 @@ class Config:
     path: str = ""  # file of the span where it is not the kernel's
     unknown: Mapping[str, str] = field(default_factory=dict)  # kwarg or option that is not known -> why
     hook: Any = None  # FunctionDef or Lambda of pre_hook, where it is in a file that was read
+    bare: bool = False  # given no dict of values, which Triton's own raises for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,7 +196,7 @@ class Candidate:
     maxnreg: Knowledge
     extra: Mapping[str, Knowledge]  # further launch options (waves_per_eu, enable_fp_fusion, ...)
     grid: tuple[Knowledge, ...] | None  # evaluated for this candidate
-    grid_problem: str = ""  # "not-a-tuple", "unknown-meta:NAME", "float"
+    grid_problem: str = ""  # "not-a-tuple", "unknown-meta:NAME", or what an entry is: "float", "tuple"
     assumptions: tuple[str, ...] = ()
 
 

@@ -25,11 +25,11 @@ OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 _MAX_ENTRIES = 20_000
 _MAX_DEPTH = 200
 _TOKEN = re.compile(
-    r'\s*(?:(?P<string>"(?:[^"\\]|\\.)*")|(?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<word>true|false|null)'
+    r'\s*(?:(?P<string>"(?:[^"\\]|\\.)*")|(?P<number>-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<word>true|false|null)'
     r"|(?P<mark>[{}\[\],:]))"
 )
 _NUMBER = re.compile(
-    r'\s*"(?P<name>[^"\\]*)"\s*:\s*(?P<number>-?\d{1,18})\s*(?P<mark>[,}])'
+    r'\s*"(?P<name>[^"\\]*)"\s*:\s*(?P<number>-?(?:0|[1-9]\d{0,17}))\s*(?P<mark>[,}])'
 )  # most members are like this
 _FIELD = re.compile(r"(?P<name>[A-Za-z_]+)=(?P<value>\[[^\]]*\]|[^,]*)(?:,|$)")
 _WORDS = {"true": True, "false": False, "null": None}

@@ -42,7 +42,7 @@ def call(interp: Interpreter, name: str, arguments: Arguments, frame: Frame | No
         return MISSING
     last = name.rpartition(".")[2]
     if last == "Config":
-        return make_config(interp, arguments, frame)
+        return make_config(interp, arguments, frame, own=name.startswith("triton."))
     if last == "jit":
         return _jit(interp, arguments, frame)
     if last in ("autotune", "heuristics"):
@@ -140,7 +140,7 @@ def decorate(interp: Interpreter, decorator: Decorator, target: Any) -> Any:
     )
 
 
-def make_config(interp: Interpreter, arguments: Arguments, frame: Frame | None) -> Any:
+def make_config(interp: Interpreter, arguments: Arguments, frame: Frame | None, *, own: bool) -> Any:
     if arguments.node is None or frame is None:
         return interp.symbol(("config", id(arguments)), "a config that is built indirectly")
     values: dict[str, Any] = dict(zip(_CONFIG_PARAMETERS, arguments.positional, strict=False))
@@ -151,6 +151,7 @@ def make_config(interp: Interpreter, arguments: Arguments, frame: Frame | None) 
             origins[name] = Origin(module.path, module.span(node))
     values.update(arguments.keywords)
     origins.update(arguments.keyword_origins)
+    given = "kwargs" in values
     kwargs = values.pop("kwargs", None)
     if isinstance(kwargs, Dict):
         origins.update({name: place for name, place in kwargs.origins.items() if isinstance(name, str)})
@@ -164,7 +165,8 @@ def make_config(interp: Interpreter, arguments: Arguments, frame: Frame | None) 
             kwargs = Dict()
     hook = values.pop("pre_hook", None)
     origin = Origin(module.path, module.span(arguments.node))
-    return ConfigValue(kwargs, values, origin, origins, hook, _spread(frame))
+    bare = own and not given and not arguments.incomplete and values.keys() <= set(_CONFIG_PARAMETERS)
+    return ConfigValue(kwargs, values, origin, origins, hook, _spread(frame), bare)
 
 
 def _spread(frame: Frame) -> Origin | None:

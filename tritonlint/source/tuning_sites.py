@@ -254,6 +254,7 @@ class _Reader:
             value.origin.path if value.origin.path != self.home else "",
             unknown,
             _node(value.pre_hook),
+            value.bare,
         )
 
 
