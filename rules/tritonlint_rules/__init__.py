@@ -27,6 +27,7 @@ MODULES = (
     "unknown_option",
     "target_unsupported",
     "invalid_num_stages",
+    "shape_mismatch",
     "unknown_meta_parameter",
     "conflicting_meta_parameter",
     "unknown_key",

@@ -118,7 +118,7 @@ def store(m: Machine, desc: Any, offsets: Any, value: Any) -> None:
     v = s.to_tensor(m, value)
     if v.shape != desc.block:
         raise Refused(
-            "type",
+            "shape",
             f"a value of {list(v.shape)} for a descriptor of {list(desc.block)}",
             left=v.shape,
             right=desc.block,

@@ -62,14 +62,14 @@ def _check_shapes(m: Machine, a: Tensor, b: Tensor) -> None:
     rank = len(a.shape)
     if rank != len(b.shape) or rank not in (2, 3) or (rank == 3 and m.release < (3, 0)):
         raise Refused(
-            "type",
+            "shape",
             f"tl.dot of {list(a.shape)} and {list(b.shape)}: two or three dimensions are needed",
             left=a.shape,
             right=b.shape,
         )
     if a.shape[-1] != b.shape[-2] or a.shape[:-2] != b.shape[:-2]:
         raise Refused(
-            "type",
+            "shape",
             f"tl.dot of {list(a.shape)} and {list(b.shape)}: the inner dimensions {a.shape[-1]} and {b.shape[-2]} differ",
             left=a.shape,
             right=b.shape,
@@ -180,7 +180,7 @@ def _dot(
         acc = s.splat(m, s.constant(m, 0 if result.is_int else 0.0, result), shape)
     elif acc.shape != shape:
         raise Refused(
-            "type",
+            "shape",
             f"an accumulator of {list(acc.shape)} for a product of {list(shape)}",
             left=acc.shape,
             right=shape,
@@ -250,7 +250,7 @@ def dot_scaled(
     rank = len(a.shape)
     if rank != len(b.shape) or rank not in (2, 3):
         raise Refused(
-            "type", f"tl.dot_scaled of {list(a.shape)} and {list(b.shape)}", left=a.shape, right=b.shape
+            "shape", f"tl.dot_scaled of {list(a.shape)} and {list(b.shape)}", left=a.shape, right=b.shape
         )
     a_pack, b_pack = bool(known(lhs_k_pack, "lhs_k_pack")), bool(known(rhs_k_pack, "rhs_k_pack"))
     a_factor, b_factor = (2 if a_type == "e2m1" else 1), (2 if b_type == "e2m1" else 1)
@@ -258,7 +258,7 @@ def dot_scaled(
     b_k = b.shape[-2] * (b_factor if b_pack else 1)
     if a_k != b_k:
         raise Refused(
-            "type",
+            "shape",
             f"tl.dot_scaled: the reduction dimensions hold {a_k} and {b_k} elements",
             left=a.shape,
             right=b.shape,
@@ -272,7 +272,7 @@ def dot_scaled(
         start = tensor_of(m, acc)
         if start.shape != shape:
             raise Refused(
-                "type",
+                "shape",
                 f"an accumulator of {list(start.shape)} for a product of {list(shape)}",
                 left=start.shape,
                 right=shape,

@@ -143,7 +143,7 @@ def store_tensor(m: Machine, pointer: Any, value: Tensor, mask: Tensor | None, a
         pointer, value, mask = _together(m, pointer, value, mask)
         if pointer.shape != shape:
             raise Refused(
-                "type",
+                "shape",
                 f"the pointer of a store has shape {list(shape)}, its value or mask {list(pointer.shape)}",
                 left=shape,
                 right=pointer.shape,

@@ -229,7 +229,7 @@ def broadcast_to(m: Machine, value: Tensor, shape: Shape) -> Tensor:
         return value
     if len(value.shape) != len(shape):
         raise Refused(
-            "type",
+            "shape",
             f"cannot broadcast {list(value.shape)} to {list(shape)}: the ranks differ",
             left=value.shape,
             right=shape,
@@ -237,7 +237,7 @@ def broadcast_to(m: Machine, value: Tensor, shape: Shape) -> Tensor:
     for have, want in zip(value.shape, shape, strict=False):
         if have != want and have != 1:
             raise Refused(
-                "type",
+                "shape",
                 f"cannot broadcast {list(value.shape)} to {list(shape)}",
                 left=value.shape,
                 right=shape,
@@ -264,7 +264,7 @@ def broadcast_two(m: Machine, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
             shape.append(left)
         else:
             raise Refused(
-                "type",
+                "shape",
                 f"incompatible dimensions at index {i}: {left} and {right} (shapes {list(x.shape)} and {list(y.shape)})",
                 left=x.shape,
                 right=y.shape,

@@ -75,7 +75,7 @@ def reshaped(m: Machine, x: Tensor, shape: Shape, reorder: bool = False) -> Tens
         total *= size
     if total != x.numel:
         raise Refused(
-            "type",
+            "shape",
             f"reshape of {x.numel} elements {list(x.shape)} into {total} {list(shape)}",
             left=x.shape,
             right=shape,
@@ -172,7 +172,7 @@ def cat(m: Machine, input: Any, other: Any, can_reorder: Any = False, dim: Any =
     rank = len(x.shape)
     if x.shape != y.shape:
         raise Refused(
-            "type",
+            "shape",
             f"tl.cat of {list(x.shape)} and {list(y.shape)}: the shapes must be the same",
             left=x.shape,
             right=y.shape,
