@@ -41,6 +41,13 @@ _DOT = samples.HEAD + (
     "def run(a, b, c):\n"
     "    product[(1,)](a, b, c, M=16, N=64, K=32)\n"
 )
+_SUM = samples.launched_scale().replace(
+    "    tl.store(y_ptr + i, tl.load(x_ptr + i, mask=live) * 2.0, mask=live)\n",
+    "    total = tl.zeros((BLOCK,), tl.float32)\n"
+    "    for start in range(0, n, BLOCK):\n"
+    "        total += tl.load(x_ptr + start + i)\n"
+    "    tl.store(y_ptr + i, total, mask=live)\n",
+)
 _MASKED = _DOT.replace("k[None, :])", "k[None, :], mask=(k < 20)[None, :])")
 
 RULE = Rule(
@@ -50,7 +57,8 @@ RULE = Rule(
     what=(
         "Tiles that do not go together: an operation or a mask whose shapes do not broadcast, a `tl.dot` whose inner "
         "dimensions differ, a store of another shape than its pointer, a reshape into another number of elements; and a "
-        "`tl.arange` whose bounds are no compile-time values or leave nothing."
+        "`tl.arange` whose bounds are no compile-time values or leave nothing; a name that is of one shape before a "
+        "loop or an `if` and of another behind it; a tensor with an index."
     ),
     why=(
         "Shapes are types in Triton: the front end refuses the kernel, whatever the data. The autotuner does not catch "
@@ -64,6 +72,7 @@ RULE = Rule(
     valid=(
         samples.miss(_DOT, "all goes together"),
         samples.miss(_MASKED, "a mask over the second dimension"),
+        samples.miss(_SUM, "a sum that begins as a tile"),
         samples.miss(_DOT.replace("tl.dot(a, b)", "tl.dot(a, b.trans().trans())"), "transposed twice"),
         samples.miss(
             _DOT.replace("K: tl.constexpr", "K").partition("def run")[0],
@@ -71,6 +80,9 @@ RULE = Rule(
         ),
     ),
     invalid=(
+        samples.hit(
+            _SUM.replace("tl.zeros((BLOCK,), tl.float32)", "0.0"), "scale[(", "loop-carried variable total"
+        ),
         samples.hit(
             _DOT.replace("tl.dot(a, b)", "tl.dot(a, b.trans())"), "product[(", "inner dimensions 32 and 64"
         ),

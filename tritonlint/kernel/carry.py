@@ -51,6 +51,11 @@ def rebuild(old: Any, values: Iterator[Val]) -> Any:
     return old
 
 
+def differing(x: Any, y: Any) -> str:
+    """What two values that should be of one type differ in: "shape", whatever the types of the arguments, or "type"."""
+    return "shape" if isinstance(x, Tensor) and isinstance(y, Tensor) and x.shape != y.shape else "type"
+
+
 def same_kind(x: Any, y: Any) -> bool:
     """Whether the two have the same type, so that a loop or a branch may carry them under one name."""
     if isinstance(x, Tensor):

@@ -11,6 +11,7 @@ from tritonlint.kernel import dtypes as d
 from tritonlint.kernel import semantic as s
 from tritonlint.kernel.analysis import text_of
 from tritonlint.kernel.attributes import attribute
+from tritonlint.kernel.carry import differing
 from tritonlint.kernel.graph import type_of
 from tritonlint.kernel.helpers import run_helper
 from tritonlint.kernel.language import GLOBALS, resolve
@@ -329,7 +330,8 @@ class Expressions:
         x, y = s.to_tensor(m, x), s.to_tensor(m, y)
         if x.dt is not y.dt or x.shape != y.shape:
             raise Refused(
-                "type", f"the two sides of the conditional differ in type: {describe(x)} and {describe(y)}"
+                differing(x, y),
+                f"the two sides of the conditional differ in type: {describe(x)} and {describe(y)}",
             )
         result = self.finish_if(test, then, other, [x.h], [y.h])[0]
         return Tensor(result, x.dt, x.shape)
@@ -483,11 +485,11 @@ def index_tensor(m: Machine, value: Tensor, index: Any) -> Tensor:
         elif isinstance(item, Slice) and item.start is None and item.stop is None and item.step is None:
             used += 1
             if used > rank:
-                raise Refused("type", f"too many indices for a tensor of rank {rank}")
+                raise Refused("shape", f"too many indices for a tensor of rank {rank}")
         elif isinstance(item, Opaque):
             raise Untraceable(item.reason)
         else:
-            raise Refused("type", "a tensor can only be indexed with None and `:`")
+            raise Refused("shape", "a tensor can only be indexed with None and `:`")
     return value
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tritonlint.kernel import dtypes as d
 from tritonlint.kernel import semantic as s
 from tritonlint.kernel.analysis import assigned_names, contains_return, line_of, targets_of, text_of
-from tritonlint.kernel.carry import Slots, flatten, rebuild, same_kind
+from tritonlint.kernel.carry import Slots, differing, flatten, rebuild, same_kind
 from tritonlint.kernel.expressions import Expressions, describe, operate
 from tritonlint.kernel.graph import Region, Val
 from tritonlint.kernel.hints import hint_first_values
@@ -309,7 +309,7 @@ class Interpreter(Expressions):
             for changed, which in ((x, "then"), (y, "else")):
                 if not same_kind(changed, value):
                     raise Refused(
-                        "type",
+                        differing(changed, value),
                         f"`{name}` is {describe(value)} before the `if`, "
                         f"but the {which} block makes it {describe(changed)}",
                         name=name,
@@ -324,7 +324,7 @@ class Interpreter(Expressions):
             elif is_dynamic(x) or isinstance(x, tuple):
                 if not same_kind(x, y):
                     raise Refused(
-                        "type",
+                        differing(x, y),
                         f"`{name}` is {describe(x)} in the then block and {describe(y)} in the else block",
                         name=name,
                     )
@@ -377,7 +377,8 @@ class Interpreter(Expressions):
             pass
         elif not same_kind(then_result, other_result):
             raise Refused(
-                "type", f"the returns differ in type: {describe(then_result)} and {describe(other_result)}"
+                differing(then_result, other_result),
+                f"the returns differ in type: {describe(then_result)} and {describe(other_result)}",
             )
         else:
             slots.add("", then_result, other_result)
@@ -643,7 +644,7 @@ class Interpreter(Expressions):
             return None
         if not same_kind(value, last):
             raise Refused(
-                "type",
+                differing(value, last),
                 f"the loop-carried variable {name} is {describe(value)} before the loop, "
                 f"but {describe(last)} at its end",
                 name=name,
