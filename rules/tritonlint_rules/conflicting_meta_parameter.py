@@ -81,9 +81,8 @@ def _passed(name: str, tuning: AutotuneSite) -> bool:
 
 def _in_config(context: Context, plan: LaunchPlan, tuning: AutotuneSite) -> Iterator[Draft]:
     """`num_warps` in the dict: the argument of Config, or its default, comes after it and wins."""
-    parameters = {parameter.name for parameter in plan.kernel.parameters}
     for config in tuning.configs:
-        lost = [name for name in _OPTIONS[:3] if name in config.kwargs and name not in parameters]
+        lost = [name for name in _OPTIONS[:3] if name in config.kwargs and name not in config.unknown]
         raises = context.triton < (3, 0)  # both are passed on
         lost = [name for name in lost if raises or config.kwargs[name] != getattr(config, name)]
         if lost:
@@ -147,6 +146,12 @@ RULE = Rule(
         samples.miss(
             samples.tuned_scale([samples.block(512), samples.block(1024)]), "only the configs give it"
         ),
+        samples.miss(
+            samples.tuned_scale([samples.block(512, "num_stages=5"), samples.block(1024)]).replace(
+                "BLOCK: tl.constexpr", "BLOCK: tl.constexpr, num_stages: tl.constexpr"
+            ),
+            "a parameter with the name of an option gets what Config says",
+        ),
         samples.miss(samples.launched_scale("BLOCK=512, num_warps=8"), "no tuner"),
         samples.miss(
             samples.tuned_scale(
@@ -166,6 +171,15 @@ RULE = Rule(
         ),
     ),
     invalid=(
+        samples.hit(
+            samples.tuned_scale(
+                ['triton.Config({"BLOCK": 512, "num_stages": 5})', samples.block(1024)]
+            ).replace("BLOCK: tl.constexpr", "BLOCK: tl.constexpr, num_stages: tl.constexpr"),
+            "512",
+            "num_stages=3 of Config itself",
+            severity="warning",
+            why="a parameter of that name gets what Config itself says too",
+        ),
         samples.hit(_TWICE, "BLOCK=512", "BLOCK", severity="error"),
         samples.hit(_TWICE.replace("BLOCK=512", "num_warps=8"), "num_warps=8", "num_warps", severity="error"),
         samples.hit(

@@ -73,6 +73,12 @@ RULE = Rule(
         samples.miss(_DOT, "all goes together"),
         samples.miss(_MASKED, "a mask over the second dimension"),
         samples.miss(_SUM, "a sum that begins as a tile"),
+        samples.miss(
+            _SUM.replace(
+                "total = tl.zeros((BLOCK,), tl.float32)", "total = tl.zeros((BLOCK,), tl.float32) + n[0]"
+            ),
+            "an argument of which nobody says the type may be a tuple",
+        ),
         samples.miss(_DOT.replace("tl.dot(a, b)", "tl.dot(a, b.trans().trans())"), "transposed twice"),
         samples.miss(
             _DOT.replace("K: tl.constexpr", "K").partition("def run")[0],

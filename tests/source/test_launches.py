@@ -463,10 +463,12 @@ def test_options_of_a_config_for_parameters_of_their_names(triton: tuple[int, in
         assert plan.missing == ("num_stages",)
         return
     assert plan.missing == ()
-    found = [
-        (known(one.constants["num_stages"]), known(one.constants["num_warps"])) for one in plan.candidates
-    ]
-    assert found == [(2, 4), (5, 4)]
+    in_dict = tuned.replace("'BLOCK': 64}", "'BLOCK': 64, 'num_warps': 8, 'maxnreg': 128}")
+    (again,) = plans(in_dict + launch, replace(H100, triton=triton))
+    for one in (*plan.candidates, *again.candidates):  # what Config itself says stands over its dict
+        assert known(one.num_warps) == known(one.constants["num_warps"]) == 4
+    assert [known(one.constants["num_stages"]) for one in plan.candidates] == [2, 5]
+    assert [known(one.maxnreg) for one in again.candidates] == [128, 128]
 
 
 def test_a_heuristic_on_something_unknown() -> None:

@@ -479,17 +479,18 @@ def index_tensor(m: Machine, value: Tensor, index: Any) -> Tensor:
     items = index if isinstance(index, tuple) else (index,)
     used = 0
     rank = len(value.shape)
+    refused = "shape" if rank else "type"  # an argument whose type is not known may be a tuple
     for axis, item in enumerate(items):
         if item is None:
             value = s.expand_dims(m, value, axis)
         elif isinstance(item, Slice) and item.start is None and item.stop is None and item.step is None:
             used += 1
             if used > rank:
-                raise Refused("shape", f"too many indices for a tensor of rank {rank}")
+                raise Refused(refused, f"too many indices for a tensor of rank {rank}")
         elif isinstance(item, Opaque):
             raise Untraceable(item.reason)
         else:
-            raise Refused("shape", "a tensor can only be indexed with None and `:`")
+            raise Refused(refused, "a tensor can only be indexed with None and `:`")
     return value
 
 

@@ -420,7 +420,7 @@ class _Maker:
                 given_too = {name: value for name, value in options_too.items() if value is not None}
                 own = {
                     name: _taken(value)
-                    for name, value in {**given_too, **config.kwargs}.items()
+                    for name, value in {**config.kwargs, **given_too}.items()
                     if name in self.names
                 }
                 meta.update(own)
@@ -597,9 +597,11 @@ class _Maker:
         if config is not None:
             if name in config.unknown:
                 return Unknown(config.unknown[name])
-            if name in config.kwargs:
+            own = getattr(config, name)
+            over = own is None or self.interp.platform.triton < _SHARED_SINCE
+            if name in config.kwargs and over:  # else that of Config itself is passed on
                 return _known(config.kwargs[name])
-            return Known(getattr(config, name))
+            return Known(own)
         if options.get(name, MISSING) is not MISSING:
             return knowledge(self.interp, options[name])
         if name in self.assumed and name not in self.names:
