@@ -1017,3 +1017,16 @@ def tail_product(a_ptr, b_ptr, o_ptr, K, BM: tl.constexpr, BN: tl.constexpr, BK:
         b = tl.load(b_at, mask=(k < left)[:, None], other=0.0)
         acc = tl.dot(a, b, acc)
     tl.store(o_ptr + m[:, None] * 512 + n[None, :], acc)
+
+
+@triton.jit
+def turned_rows(a_ptr, b_ptr, o_ptr, K, stride, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """The right operand is loaded by rows and transposed. On AMD its conversion stands before that: up to 3.7 WMMA does
+    not see its operand in it, and a load that is narrow anyway skips LDS from 3.6 on."""
+    m, n, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for t in range(0, K, BK):
+        a = tl.load(a_ptr + m[:, None] * stride + (t + k)[None, :])
+        b = tl.load(b_ptr + n[:, None] * stride + (t + k)[None, :])
+        acc = tl.dot(a, b.T, acc)
+    tl.store(o_ptr + m[:, None] * BN + n[None, :], acc)

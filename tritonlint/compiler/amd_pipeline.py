@@ -11,6 +11,7 @@ once more behind it.
 
 from __future__ import annotations
 
+from tritonlint.compiler.amd_bypass import bypass_memory
 from tritonlint.compiler.amd_schedule import expand_single_dot
 from tritonlint.compiler.amd_shared import operand_encoding_amd
 from tritonlint.compiler.graph import GOp, Graph, GValue
@@ -92,13 +93,14 @@ def pipeline_amd(
             buffers = 2 if use_copies else 1
         elif deepest > stages - 1:
             continue
+        skips = bypass_memory(loop, levels) if release.amd_bypasses_lds else set()
         placed = dict(levels)
         stores: list[GOp] = []
         lost = [load.line for load in loads if load not in levels and _is_converted_for_a_dot(load)]
         for load in levels:
             if load.name != "tt.load" or not load.result.is_tensor:
                 continue
-            encoding = operand_encoding_amd(load, axis, target, release, use_copies)
+            encoding = None if load in skips else operand_encoding_amd(load, axis, target, release, use_copies)
             if encoding is None:
                 if _is_converted_for_a_dot(load):
                     lost.append(load.line)

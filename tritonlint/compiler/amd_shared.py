@@ -142,7 +142,7 @@ def operand_encoding_amd(
         elif not release.amd_linear_operands:
             return None
         elif isinstance(target_value.encoding, Linear):
-            operand = _operand_of_later_dot(target_value)
+            operand = _operand_of_later_dot(target_value, release)
             if operand is not None:
                 bits = bits_of(result.type.element)
                 found.append(swizzled_for_matrix(operand, result.shape, memory_order(result), bits))
@@ -163,7 +163,7 @@ def operand_encoding_amd(
     return best
 
 
-def _operand_of_later_dot(value: GValue) -> DotOperand | None:
+def _operand_of_later_dot(value: GValue, release: Release) -> DotOperand | None:
     """Which operand of a matrix instruction a tensor becomes, through operations of one use each: packed or
     transposed operands are still in a layout of their own when they are loaded."""
     block = value.op.block if value.op is not None else None
@@ -173,7 +173,8 @@ def _operand_of_later_dot(value: GValue) -> DotOperand | None:
             return None
         if user.name in DOTS:
             parent = user.result.encoding
-            if not isinstance(parent, (AmdMfma, AmdWmma)):
+            kind = {AmdMfma: "mfma", AmdWmma: "wmma"}.get(type(parent))
+            if kind not in release.amd_linear_operands:
                 return None
             position = user.operands.index(value)
             return DotOperand(position, parent, _consecutive_rows(value))

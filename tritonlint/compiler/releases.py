@@ -218,7 +218,8 @@ class Release:
     amd_reaches_all_loads: bool = True  # tl.range(num_stages=) also reaches loads that feed no dot
     amd_matches_alloc: bool = False  # only an allocation in the buffers' own encoding is replaced by them
     amd_widest_vector: bool = False  # users that differ in the vector only share buffers
-    amd_linear_operands: bool = False  # operands of scaled dots count as operands
+    amd_linear_operands: tuple[str, ...] = ()  # instructions whose operands count before they are packed or turned
+    amd_bypasses_lds: bool = False  # operands that lie in memory as their dot wants them stay in registers
     amd_padded_copies: bool = False  # padded buffers on gfx950 and gfx1250
 
     warp_specialization: bool = False  # tl.range(warp_specialize=)
@@ -381,7 +382,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_small_loads": ("gfx950",),
         "amd_matches_alloc": True,
         "amd_widest_vector": True,
-        "amd_linear_operands": True,
+        "amd_linear_operands": ("mfma",),
     }),
     (3, 6, {
         "reads_stay_behind_writes": True,
@@ -399,6 +400,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_transposed_operands": False,
         "lowers_tma_before_layouts": True,
         "stores_loaded_tiles": True,
+        "amd_bypasses_lds": True,
         "bf16_splits": True,
         "fp64_mma": True,
         "remat_until_stable": True,
@@ -453,6 +455,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "wgmma_n_multiple": 8,
         "tma_stage_multiple": True,
         "tcgen05_checks_cycles": True,
+        "amd_linear_operands": ("mfma", "wmma"),
         "amd_async_copy": ("gfx950", "gfx1250"),
         "amd_padded_copies": True,
         "amd_small_loads": ("gfx950", "gfx11", "gfx12"),
