@@ -222,6 +222,37 @@ def test_loads_carried_in_registers_between_chained_products_on_amd_are_not_clai
     assert any("a load that is pipelined in registers" in reason for reason in found.reasons)
 
 
+@pytest.mark.parametrize(
+    ("release", "consts", "warps", "stages", "shared", "claimed"),
+    [
+        ("3.9.0", {"BL": 64, "BC": 32, "TAPS": 3}, 8, 3, None, True),
+        ("3.8.0", {"BL": 128, "BC": 16, "TAPS": 3}, 4, 2, 16912, False),
+        ("3.7.1", {"BL": 128, "BC": 32, "TAPS": 3}, 8, 3, 39440, False),
+        ("3.5.1", {"BL": 128, "BC": 16, "TAPS": 3}, 4, 2, 16912, False),
+        ("3.8.0", {"BL": 128, "BC": 16, "TAPS": 1}, 4, 2, None, True),
+    ],
+)
+def test_products_that_go_on_in_a_carried_accumulator_are_claimed_from_3_9_on(
+    release: str, consts: dict[str, int], warps: int, stages: int, shared: int | None, claimed: bool
+) -> None:
+    """The numbers are the compiler's; before 3.9 not all such loops come out right."""
+    types = {"x_ptr": "*fp16", "w_ptr": "*fp16", "o_ptr": "*fp32"}
+    options = {"num_warps": warps, "num_stages": stages}
+    found = answer(
+        {
+            "v": release,
+            "kernel": "taps",
+            "cc": 100,
+            "consts": {"BO": 32, **consts},
+            "types": types,
+            "opts": options,
+        }
+    )
+    assert found.shared_exact == claimed
+    if shared is not None:
+        assert found.shared_bytes == shared
+
+
 def test_products_on_an_architecture_newer_than_the_release_are_not_claimed() -> None:
     """Triton 3.1 knows no matrix instructions of gfx1201: the operands are widened to fp32 (32,768 bytes)."""
     row = {

@@ -1030,3 +1030,23 @@ def turned_rows(a_ptr, b_ptr, o_ptr, K, stride, BM: tl.constexpr, BN: tl.constex
         b = tl.load(b_ptr + n[:, None] * stride + (t + k)[None, :])
         acc = tl.dot(a, b.T, acc)
     tl.store(o_ptr + m[:, None] * BN + n[None, :], acc)
+
+
+@triton.jit
+def tile_for_two(k_ptr, v_ptr, q_ptr, d_ptr, o_ptr, T, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    """Tiles are read by two products each, once transposed and in pieces of other widths: up to 3.5 such readers share no
+    buffer on AMD."""
+    m, n, d = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, D)
+    k = tl.load(k_ptr + n[:, None] * D + d[None, :])
+    v = tl.load(v_ptr + n[:, None] * D + d[None, :])
+    of_k = tl.zeros((BN, D), dtype=tl.float32)
+    of_v = tl.zeros((BN, D), dtype=tl.float32)
+    for t in range(0, T, BM):
+        q = tl.load(q_ptr + (t + m)[None, :] * D + d[:, None])
+        p = tl.exp2(tl.dot(k, q))
+        g = tl.load(d_ptr + (t + m)[:, None] * D + d[None, :])
+        of_v += tl.dot(p.to(g.dtype), g)
+        s = (p * tl.dot(v, tl.trans(g))).to(g.dtype)
+        of_k += tl.dot(s, tl.trans(q))
+    tl.store(o_ptr + n[:, None] * D + d[None, :], of_v)
+    tl.store(o_ptr + BN * D + n[:, None] * D + d[None, :], of_k)

@@ -89,7 +89,9 @@ def _load_as(load: GOp, encoding: Distributed) -> None:
     result, own = load.result, load.result.encoding
     for place, value in enumerate(load.operands):
         if value.is_tensor:
-            converted = GOp("ttg.convert_layout", [value], [value.like(encoding)], line=load.line, path=load.path)
+            converted = GOp(
+                "ttg.convert_layout", [value], [value.like(encoding)], line=load.line, path=load.path
+            )
             load.set_operand(place, converted.insert_before(load).result)
     back = GOp("ttg.convert_layout", [result], [result.like(own)], line=load.line, path=load.path)
     result.encoding = encoding

@@ -100,7 +100,9 @@ def pipeline_amd(
         for load in levels:
             if load.name != "tt.load" or not load.result.is_tensor:
                 continue
-            encoding = None if load in skips else operand_encoding_amd(load, axis, target, release, use_copies)
+            encoding = (
+                None if load in skips else operand_encoding_amd(load, axis, target, release, use_copies)
+            )
             if encoding is None:
                 if _is_converted_for_a_dot(load):
                     lost.append(load.line)

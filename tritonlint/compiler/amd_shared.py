@@ -143,6 +143,8 @@ def operand_encoding_amd(
             return None
         elif isinstance(target_value.encoding, Linear):
             operand = _operand_of_later_dot(target_value, release)
+            if operand is None and not release.amd_widest_vector:
+                return None
             if operand is not None:
                 bits = bits_of(result.type.element)
                 found.append(swizzled_for_matrix(operand, result.shape, memory_order(result), bits))

@@ -123,7 +123,7 @@ def _accessed(memory: GValue) -> tuple[GValue, _Range, _Range] | None:
         start = columns[0] + int(op.attrs["offset"])
         return alloc, buffers, (start, start + memory.shape[-1])
     if op.name == "ttg.memdesc_index":
-        index = op.operands[1].op
+        index = op.operands[1].op if len(op.operands) > 1 else None  # a ring's place is not known
         if index is not None and index.name == "arith.constant":
             place = int(index.attrs["value"])
             return alloc, (place, place + 1), columns

@@ -86,6 +86,8 @@ def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str
             elements = {value.type.element for value in op.operands[:2]}
             if dots > 1:
                 what = "chained dots"
+            if target.capability // 10 in (10, 11) and _goes_on_with_carried(op, made):
+                found += _if_unmodelled(op, "accumulators of several products", release)
             elif any(element.startswith("fp8") for element in elements) and 90 <= target.capability < 100:
                 what = "masked fp8 on wgmma"
             if target.capability == 75 and (
@@ -104,13 +106,33 @@ def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str
                 what = "transposed descriptor tiles"
             elif has_dot or source is None or source.name != "tt.load" or not _is_stored(op, operations):
                 what = "transposes"
-        if what and what in release.unmodelled:
-            found.append(_not_modelled(op, what, release))
+        found += _if_unmodelled(op, what, release)
     return found
+
+
+def _if_unmodelled(op: ir.Op, what: str, release: Release) -> list[str]:
+    return [_not_modelled(op, what, release)] if what in release.unmodelled else []
 
 
 def _not_modelled(op: ir.Op, what: str, release: Release) -> str:
     return f"line {op.line}: {what} in Triton {release.major}.{release.minor} are not modelled to the byte"
+
+
+def _goes_on_with_carried(dot: ir.Op, made: Mapping[ir.Value, ir.Op]) -> bool:
+    """Whether a product adds to another one, which adds to what a loop carries: both want one accumulator."""
+    products, value = 1, dot.operands[2]
+    while (op := made.get(value)) is not None:
+        if op.name in ("tt.dot", "tt.dot_scaled"):
+            products, value = products + 1, op.operands[2]
+        elif op.name == "arith.addf":  # of a product that starts from zero
+            parts = [made.get(operand) for operand in op.operands]
+            places = [place for place, part in enumerate(parts) if part is not None and part.name == "tt.dot"]
+            if len(places) != 1:
+                return False
+            products, value = products + 1, op.operands[1 - places[0]]
+        else:
+            return False
+    return products > 1
 
 
 def _is_widened(value: ir.Value, made: Mapping[ir.Value, ir.Op]) -> bool:
@@ -156,8 +178,7 @@ def _of_amd(operations: list[ir.Op], target: Target, release: Release) -> list[s
             what = "flattened loops on AMD"
         elif op.name == "tt.trans" and has_dot and _is_only_use_of_load(op, made, operations):
             what = "loads that are only used transposed on AMD"
-        if what and what in release.unmodelled:
-            found.append(_not_modelled(op, what, release))
+        found += _if_unmodelled(op, what, release)
     return found
 
 

@@ -218,7 +218,9 @@ class Release:
     amd_reaches_all_loads: bool = True  # tl.range(num_stages=) also reaches loads that feed no dot
     amd_matches_alloc: bool = False  # only an allocation in the buffers' own encoding is replaced by them
     amd_widest_vector: bool = False  # users that differ in the vector only share buffers
-    amd_linear_operands: tuple[str, ...] = ()  # instructions whose operands count before they are packed or turned
+    amd_linear_operands: tuple[
+        str, ...
+    ] = ()  # instructions whose operands count before they are packed or turned
     amd_bypasses_lds: bool = False  # operands that lie in memory as their dot wants them stay in registers
     amd_padded_copies: bool = False  # padded buffers on gfx950 and gfx1250
 
@@ -340,7 +342,11 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 4, {
         "hoists_loads": True,
-        "unmodelled": ("flattened loops on AMD", "loads that are only used transposed on AMD"),
+        "unmodelled": (
+            "flattened loops on AMD",
+            "loads that are only used transposed on AMD",
+            "accumulators of several products",
+        ),
         "sinks_tmem_loads": True,
         "tcgen05_left_in_tmem": True,
         "tcgen05_waits_for_late": True,
@@ -360,7 +366,11 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "carried_share_cluster": False,
     }),
     (3, 5, {
-        "unmodelled": ("flattened loops on AMD", "flattened specialized loops with two stores"),
+        "unmodelled": (
+            "flattened loops on AMD",
+            "flattened specialized loops with two stores",
+            "accumulators of several products",
+        ),
         "tmem_operand_bits": (16, 32),
         "slices_pass_equal_layouts": True,
         "folds_into_tmem_stores": True,
@@ -381,12 +391,11 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_chained_dots": True,
         "amd_small_loads": ("gfx950",),
         "amd_matches_alloc": True,
-        "amd_widest_vector": True,
         "amd_linear_operands": ("mfma",),
     }),
     (3, 6, {
         "reads_stay_behind_writes": True,
-        "unmodelled": ("flattened loops on AMD",),
+        "unmodelled": ("flattened loops on AMD", "accumulators of several products"),
         "tmem_registers_in_any_order": True,
         "one_accumulator_has_one_barrier": False,
         "specializes_nests": True,
@@ -401,6 +410,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "lowers_tma_before_layouts": True,
         "stores_loaded_tiles": True,
         "amd_bypasses_lds": True,
+        "amd_widest_vector": True,
         "bf16_splits": True,
         "fp64_mma": True,
         "remat_until_stable": True,
@@ -427,7 +437,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "tcgen05_flag_through_loop": True,
     }),
     (3, 8, {
-        "unmodelled": (),
+        "unmodelled": ("accumulators of several products",),
         "cat_keeps_elements": True,
         "tcgen05_takes_widened": False,
         "tmem_operand_bits": (8, 16, 32),
@@ -461,6 +471,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_small_loads": ("gfx950", "gfx11", "gfx12"),
     }),
     (3, 9, {
+        "unmodelled": (),
         "scales_masked_by_nan": False,
         "late_use_needs_buffer": False,
         "cluster_layouts_first": True,

@@ -84,7 +84,7 @@ def hoist_accumulators(graph: Graph, release: Release, *, after_pipelining: bool
                 _hoist(alloc, loop)
     for _ in range(_ROUNDS):
         changed = False
-        for op in list(graph.walk()):
+        for op in reversed(list(graph.walk())):  # the greedy driver starts at the end
             if op.block is None:
                 continue
             if op.name == "ttng.tmem_store":
