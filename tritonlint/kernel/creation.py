@@ -31,7 +31,9 @@ def shape_of(m: Machine, shape: Any, what: str = "shape") -> Shape:
     sizes = []
     for i, size in enumerate(shape):
         if isinstance(size, Tensor):
-            raise Refused("shape", f"shape element {i} must be a compile-time integer (tl.constexpr)", index=i)
+            raise Refused(
+                "shape", f"shape element {i} must be a compile-time integer (tl.constexpr)", index=i
+            )
         size = known(size, f"element {i} of the {what}")
         if isinstance(size, float) or not isinstance(size, int):
             raise Refused("shape", f"shape element {i} must be an integer, not {size!r}", index=i)
