@@ -18,7 +18,7 @@ from tritonlint.compiler.target import Target
 from tritonlint.estimate_record import Estimate
 from tritonlint.estimating import build
 from tritonlint.gpu.profile import GpuProfile
-from tritonlint.kernel.ir import Trace
+from tritonlint.kernel.ir import READ_OPTIONS, Trace
 from tritonlint.quick import quick
 from tritonlint.rule import EstimateOf, Later
 from tritonlint.source.sites import Candidate, KernelSource, LaunchPlan, LaunchSite
@@ -101,7 +101,8 @@ class Model:
         known = self._traced_as.get(id(launch.arguments)) or _traced_as(
             launch.kernel, launch.constants, launch.arguments
         )
-        key = (*known, _frozen(launch.options.extra))
+        extra = launch.options.extra
+        key = (*known, _frozen({name: extra[name] for name in extra.keys() & READ_OPTIONS}))
 
         def make(view: Target) -> Trace:
             self._kept.append(launch.kernel)

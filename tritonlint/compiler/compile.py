@@ -27,7 +27,7 @@ from tritonlint.compiler.instructions import sections_of
 from tritonlint.compiler.layout_pipeline import clean_ttir
 from tritonlint.compiler.liveness import Held, held_memory
 from tritonlint.compiler.modelled import modelled_machine, of_the_release, reasons_of, sure_loads, walk
-from tritonlint.compiler.options import Options
+from tritonlint.compiler.options import Options, but_for_registers
 from tritonlint.compiler.pass_order import (
     final_layouts,
     first_layouts,
@@ -130,7 +130,7 @@ def shared_at_most(
     """No more bytes of shared memory than this, for a trace that `at_most` has a bound of. The passes up to the
     pipeliner are run for it, which `compiled` then need not do again. None where they fail."""
     try:
-        front = _prepare(trace, options, target, release, passed or _passed)
+        front = _prepare(trace, but_for_registers(options), target, release, passed or _passed)
         return at_most_with_layouts(front.graph, options.num_stages, target, release)
     except Exception:  # `compiled` says why
         return None
@@ -163,11 +163,13 @@ def _unknown(trace: ir.Trace, options: Options, reason: str) -> Compiled:
 def _finish(trace: ir.Trace, options: Options, target: Target, release: Release, passed: Passed) -> Compiled:
     """The answer, made once for all numbers of stages that lead to the same one: without a pipelined loop most do."""
 
+    rest = but_for_registers(options)
+
     def make(view: Target, stages: int) -> _Finished:
-        return _without_registers(trace, replace(options, num_stages=stages), view, release, passed)
+        return _without_registers(trace, replace(rest, num_stages=stages), view, release, passed)
 
     stages = min(options.num_stages, _MOST_STAGES)  # more take no less memory
-    made = passed.finished.get_for(_key(trace, options, release), target, stages, make)
+    made = passed.finished.get_for(_key(trace, rest, release), target, stages, make)
     estimate = estimate_of(made.need, options, target)
     words = 0
     if made.need is not None:

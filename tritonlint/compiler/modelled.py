@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tritonlint.compiler.amd_instructions import wmma_version
-from tritonlint.compiler.options import Options
+from tritonlint.compiler.options import NOT_MODELLED, Options
 from tritonlint.compiler.releases import Release
 from tritonlint.compiler.scaled_dot import is_native
 from tritonlint.compiler.target import Target
@@ -44,7 +44,7 @@ def reasons_of(trace: ir.Trace, options: Options, target: Target, release: Relea
         found.append(f"{target.arch} is newer than Triton {release.major}.{release.minor}")
     if options.num_ctas > 1:
         found.append("clusters (num_ctas above 1) are not modelled to the byte")
-    for name in ("num_consumer_groups", "enable_warp_specialization"):
+    for name in NOT_MODELLED:
         if options.extra.get(name):
             found.append(f"the option {name} is not modelled")
     found += of_the_release(trace.function.body, target, release)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tritonlint.quick import quick
@@ -20,3 +20,16 @@ class Options:
     num_ctas: int = 1
     maxnreg: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+NOT_MODELLED = ("num_consumer_groups", "enable_warp_specialization")
+"""Options of which nothing is known but that they change the kernel."""
+
+LAYOUT_OPTIONS = frozenset({"kpack", "matrix_instr_nonkdim", *NOT_MODELLED})
+"""Those of `extra` that a kernel hangs on but for its registers."""
+
+
+def but_for_registers(options: Options) -> Options:
+    """The options without those that only its registers hang on: kernels that differ in these alone are the same."""
+    extra = {name: value for name, value in options.extra.items() if name in LAYOUT_OPTIONS}
+    return replace(options, extra=extra) if len(extra) < len(options.extra) else options

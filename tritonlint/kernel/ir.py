@@ -21,6 +21,9 @@ from typing import Any
 
 from tritonlint.quick import quick
 
+READ_OPTIONS = frozenset({"debug"})
+"""The launch options that the front end reads: a trace hangs on no others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Type:

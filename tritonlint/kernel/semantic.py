@@ -60,15 +60,13 @@ def to_tensor(m: Machine, value: Any) -> Tensor:
 
 def check_dtype(m: Machine, dt: DType) -> None:
     """Refuse an fp8 type that the target does not have (since 3.2, wherever a type becomes IR)."""
-    if dt.is_fp8 and m.release >= (3, 2):
-        supported = fp8_dtypes(m)
-        if dt.name not in supported:
-            raise Refused(
-                "dtype-unsupported",
-                f"type {dt.name} not supported in this architecture",
-                dtype=dt.name,
-                supported=tuple(sorted(supported)),
-            )
+    if dt.is_fp8 and m.release >= (3, 2) and not _has_fp8(m, dt.name):
+        raise Refused(
+            "dtype-unsupported",
+            f"type {dt.name} not supported in this architecture",
+            dtype=dt.name,
+            supported=tuple(sorted(fp8_dtypes(m))),
+        )
 
 
 def refuse_old_fp8(m: Machine) -> None:
@@ -80,6 +78,16 @@ def refuse_old_fp8(m: Machine) -> None:
             dtype="fp8e4nv",
             supported=(),
         )
+
+
+def _has_fp8(m: Machine, name: str) -> bool:
+    """Whether the target has an fp8 type, since 3.2. It asks the target no more than that, so that those which have it
+    share a trace, whatever else they have."""
+    if name == "fp8e5":
+        return True
+    if not m.is_nvidia:
+        return name in fp8_dtypes(m)
+    return name == "fp8e4b15" or (name == "fp8e4nv" and m.capability >= 89)
 
 
 def fp8_dtypes(m: Machine) -> frozenset[str]:

@@ -59,7 +59,7 @@ def trace(
     reads (debug). Never raises: what could not be traced is in `gaps`, what the front end refuses in `errors`.
     """
     m = Machine(target, release, step_budget, kernel.path)
-    m.options.update(options or {})
+    m.options.update({name: value for name, value in (options or {}).items() if name in ir.READ_OPTIONS})
     m.call = caller(m)
     limit = sys.getrecursionlimit()
     if limit < _STACK:
