@@ -8,7 +8,7 @@ num_stages only.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tritonlint.compiler.allocate import Buffer, allocate, live_peak
 from tritonlint.compiler.asked import AskedMemo
@@ -54,15 +54,22 @@ _TMEM_POINTER_BYTES = 4  # tcgen05.alloc writes the address of the columns to sh
 
 
 @dataclass(frozen=True, slots=True)
+class _LookedAt:
+    """What is known of a kernel before the pipeliner: a bound needs none of it."""
+
+    axis: Coalescing
+    reasons: tuple[str, ...]
+    widths: dict[tuple[int, str], int]
+
+
+@dataclass(frozen=True, slots=True)
 class _Prepared:
     """A kernel up to the pipeliner."""
 
     trace: ir.Trace  # kept alive, since its id is the key
     graph: Graph
-    axis: Coalescing
-    reasons: tuple[str, ...]
     dots: tuple[DotFact, ...]
-    widths: dict[tuple[int, str], int]
+    looked_at: AskedMemo[_LookedAt] = field(default_factory=lambda: AskedMemo(1))
 
 
 @dataclass(slots=True)
@@ -207,13 +214,14 @@ def _without_registers(
         why = f"the kernel has {operations:,} operations, too many to be gone through"
         return _Finished(trace, _unknown(trace, options, why), None)
     front = _prepare(trace, options, target, release, passed)
-    reasons = front.reasons
+    known = _look_at(front, options, target, release)
+    reasons = known.reasons
     mapping: dict[GValue, GValue] = {}
     graph = front.graph.clone(mapping)
     specialized = specialized_loops(graph, target, release, options.num_stages)
     unsplit = split_loops(specialized, graph, target, release, options.num_stages)
     reasons += tuple(f"line {loop.line}: warp specialization is not modelled to the byte" for loop in unsplit)
-    axis = front.axis.moved_to(graph, mapping, target)
+    axis = known.axis.moved_to(graph, mapping, target)
     report = pipeline_and_finish(graph, axis, options, target, release)
     reasons += tuple(
         f"line {line}: a load that is pipelined in registers is not modelled to the byte"
@@ -238,7 +246,7 @@ def _without_registers(
         warps=options.num_warps + added_warps(specialized, target),
         tensor_cores=best_tensor_cores(front.dots),
         dots=front.dots,
-        loads=load_facts(function, report.loads, front.widths),
+        loads=load_facts(function, report.loads, known.widths),
         registers=None,
         registers_low=None,
         registers_high=None,
@@ -247,7 +255,7 @@ def _without_registers(
         sections=sections_of(
             graph,
             {held.op: held.buffer.size for held in memory if held.is_scratch},
-            front.widths,
+            known.widths,
             32 * options.num_warps,
         ),
         reasons=reasons,
@@ -352,14 +360,20 @@ def _prepare(
     """The kernel with its layouts, as the pipeliner meets it."""
 
     def make(view: Target) -> _Prepared:
-        reasons = reasons_of(trace, options, view, release)
         graph = passed.firsts.get(trace, options, view, release, passed.cleaned)
         choices = final_layouts(graph, options, view, release)
-        axis = pointer_facts(graph, view, release)
-        dots = dot_facts(trace.function, choices)
-        return _Prepared(trace, graph, axis, reasons, dots, load_widths(graph, axis))
+        return _Prepared(trace, graph, dot_facts(trace.function, choices))
 
     return passed.prepared.get(_key(trace, options, release), target, make)
+
+
+def _look_at(front: _Prepared, options: Options, target: Target, release: Release) -> _LookedAt:
+    def make(view: Target) -> _LookedAt:
+        axis = pointer_facts(front.graph, view, release)
+        reasons = reasons_of(front.trace, options, view, release)
+        return _LookedAt(axis, reasons, load_widths(front.graph, axis))
+
+    return front.looked_at.get(None, target, make)
 
 
 _passed = Passed()
