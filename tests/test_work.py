@@ -171,3 +171,93 @@ def test_little_that_only_the_data_place_is_counted_each_time(whole: bool) -> No
     said = [step for step in found.steps if "only the data tell" in step or "begin" in step]
     kind = "not counted: line 15: where the tiles begin" if whole else "counted each time: 256"
     assert len(said) == 1 and kind in said[0]
+
+
+def _rows(body: str) -> str:
+    return HEAD + f"@triton.jit\ndef k(x, y, n, low, B: tl.constexpr):\n    row = tl.program_id(0)\n{body}"
+
+
+ONE_ROW = (
+    "    o = tl.arange(0, B)\n    i = {mask}\n"
+    "    tl.store(y + row * n + o, tl.load(x + row * n + o, mask=i), mask=i)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("mask", "passed"),
+    [
+        ("o < n", 1100),
+        ("n > o", 1100),
+        ("o <= n", 1101),
+        ("(o >= low) & (o < n)", 1100 * 1748 / 2048),  # each bound as if it were alone
+        ("2 * o < n", 550),
+        ("o * 2 + 1 >= n", 2048 - 550),
+        ("row < 4", 1024),  # four programs of eight
+        ("(o % 2 == 0) | (o < n)", 2048),  # not seen
+        ("(o % 1000) < n", 2048),
+    ],
+)
+def test_what_a_mask_cuts_off_is_not_moved(mask: str, passed: float) -> None:
+    source = _rows(ONE_ROW.format(mask=mask))
+    types = {"x": "*fp32", "y": "*fp32"}
+    found = work(source, "k", {"B": 2048}, (8,), {"n": 1100, "low": 300}, types)
+    assert [access.share for access in found.accesses] == pytest.approx([passed / 2048] * 2)
+    assert found.bytes_min == pytest.approx(2 * 8 * 4 * passed, abs=8)
+    assert found.bytes_tiled == pytest.approx(2 * 8 * 4 * passed, abs=8)
+
+
+@pytest.mark.parametrize("moved", ["o = start + tl.arange(0, B)", "o = tl.arange(0, B) + start"])
+def test_the_last_round_of_a_loop_is_cut_off(moved: str) -> None:
+    body = f"    for start in range(0, n, B):\n        {moved}\n        tl.store(y + row * n + o, 1.0, mask=o < n)\n"
+    found = work(_rows(body), "k", {"B": 512}, (8,), {"n": 1100}, {"x": "*fp32", "y": "*fp32"})
+    assert found.bytes_min == found.bytes_tiled == 8 * 1100 * 4
+
+
+def test_offsets_that_a_loop_carries_are_cut_off_too() -> None:
+    body = (
+        "    o = tl.arange(0, B)\n    for _ in range(0, tl.cdiv(n, B)):\n"
+        "        tl.store(y + row * n + o, 1.0, mask=o < n)\n        o += B\n"
+    )
+    found = work(_rows(body), "k", {"B": 512}, (8,), {"n": 1100}, {"x": "*fp32", "y": "*fp32"})
+    assert found.bytes_tiled == 8 * 1100 * 4
+
+
+def test_offsets_that_grow_otherwise_after_a_round_are_left_alone() -> None:
+    body = (
+        "    o = tl.arange(0, B)\n    for _ in range(0, 4):\n"
+        "        tl.store(y + row * n + o, 1.0, mask=o < n)\n        o = o * 2\n"
+    )
+    found = work(_rows(body), "k", {"B": 512}, (8,), {"n": 300}, {"x": "*fp32", "y": "*fp32"})
+    assert found.bytes_tiled == 8 * 4 * 512 * 4
+
+
+def test_edges_of_a_product() -> None:
+    """Rows and columns of C past its end are not written, the rest of K is not read."""
+    sizes = {"M": 1000, "N": 520, "K": 1000}
+    found = work(GEMM, "gemm", GEMM_TILES, (40,), sizes)
+    stored = next(access for access in found.accesses if access.store)
+    loaded = next(access for access in found.accesses if not access.store)
+    assert stored.share == pytest.approx(1000 / 1024 * 520 / 640)
+    assert loaded.share == pytest.approx(1000 / 1024)
+    assert found.flops == 40 * 16 * 2 * 128 * 128 * 64  # tiles are whole
+
+
+TWICE = """\
+    s = tl.zeros((B,), tl.float32)
+    for start in range(0, n, B):
+        s += tl.load(x + row * n + start + tl.arange(0, B))
+    t = tl.sum(s)
+    for start in range(0, n, B):
+        o = row * n + start + tl.arange(0, B)
+        tl.store(y + o, tl.load(x + o) - t)
+"""
+
+
+def test_rows_read_twice_come_twice_where_a_wave_of_them_does_not_fit_the_cache() -> None:
+    """A wave of 108 rows of 64 KiB fits the 40 MiB of an a100 beside what it writes, one of 16 times as many does not."""
+    a100 = find_gpu("a100")
+    found = work(_rows(TWICE), "k", {"B": 1024}, (3456,), {"n": 16384}, {"x": "*fp32", "y": "*fp32"})
+    rows = 3456 * 16384 * 4
+    few, many = (found.dram_bytes(a100, waves(3456, 108, ctas)) for ctas in (1, 16))
+    assert few == found.bytes_min == 2 * rows
+    assert many is not None and 2.5 * rows < many <= 3 * rows

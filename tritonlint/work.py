@@ -1,7 +1,8 @@
 """What a whole launch computes and moves, counted on the trace: FLOPs, and bytes with and without reuse.
 
-Loops count with their trip counts, tiles with all their elements (masked ones too: the hardware is kept just
-as busy). A number that would need a guess is None, and the step says what is missing.
+Loops count with their trip counts. FLOPs are those of whole tiles (masked elements keep the hardware just as busy), bytes
+those of the elements that masks let through (masks.py). A number that would need a guess is None, and the step says what
+is missing.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import random
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from tritonlint.kernel.ir import Block, Op, Trace, bits_of
+from tritonlint.kernel.ir import Block, Op, Trace, Value, bits_of
+from tritonlint.masks import Bound, Masks, passing
 from tritonlint.scalars import Address, Known, Number, Scalars, both
 
 if TYPE_CHECKING:
@@ -41,7 +44,9 @@ class Access:
     """One load or store: bytes of a tile, how often each program does it, where its first tile begins.
 
     `starts` are the offsets of the first round, one a program (or one for all); None where not known.
-    `moves`: later rounds of the loop are at other places.
+    `moves`: later rounds of the loop are at other places. Accesses of one `phase` go on together: those of one
+    outermost loop, or those between two such loops. `share` of the elements pass the mask, but for those that
+    `bounds` cut off, which are the same in all rounds so far.
     """
 
     argument: str
@@ -51,6 +56,28 @@ class Access:
     times: Number
     starts: tuple[object, ...] | None
     moves: bool
+    phase: int = 0
+    share: float = 1.0
+    bounds: tuple[Bound, ...] = ()
+
+    @property
+    def passed(self) -> Access:
+        """With everything that its mask cuts off in `share`."""
+        share = self.share
+        for bound in self.bounds:
+            share *= passing(bound.left, 0, 1, bound.size)
+        return replace(self, share=share, bounds=())
+
+    def after(self, later: Access, rounds: Number) -> Access:
+        """With all rounds of a loop, where `later` is the same access in the second round."""
+        share, kept = self.share, self.bounds
+        if self.bounds != later.bounds:
+            kept = ()
+            for bound, then in zip(self.bounds, later.bounds, strict=False):
+                step = both(lambda a, b: b - a, bound.left, then.left)
+                share *= passing(bound.left, step, rounds, bound.size)
+        moves = self.moves or (self.starts is not None and self.starts != later.starts)
+        return replace(self, moves=moves, share=share, bounds=kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +190,7 @@ def measure(
         elif argument.value.type.element.startswith("i"):
             walk.scalars.set(argument.value, Known(chance.randrange(1 << 40, 1 << 41) | 1, made_up=True))
     walk.block(trace.function.body, 1)
+    walk.accesses = [access.passed for access in walk.accesses]
     found = _summed(walk, tensor_cores, seen if sample else programs, seen)
     return _scaled(found, programs) if seen < programs and sample else found
 
@@ -172,6 +200,7 @@ class _Walk:
 
     def __init__(self, scalars: Scalars) -> None:
         self.scalars = scalars
+        self.masks = Masks(scalars)
         self.accesses: list[Access] = []
         self.loops: list[LoopTurns] = []
         self.dot_flops: Number = 0
@@ -181,6 +210,7 @@ class _Walk:
         self.missing: list[str] = []
         self.unplaced: list[str] = []
         self._left = MAX_OPERATIONS
+        self._depth = self._phase = 0  # of loops; see Access
 
     def miss(self, reason: str) -> None:
         if reason not in self.missing:
@@ -192,7 +222,7 @@ class _Walk:
         for access in self.accesses:
             if access.starts is None:
                 moved = _total(access.times, programs, seen)
-                scattered += math.inf if moved is None else moved * access.tile_bytes
+                scattered += math.inf if moved is None else moved * access.tile_bytes * access.share
         return scattered
 
     def block(self, block: Block, times: Number) -> None:
@@ -201,6 +231,7 @@ class _Walk:
             if self._left < 0:
                 self.miss("the kernel is too large to be counted")
                 return
+            self.masks.see(op)
             if op.name == "scf.for":
                 self._loop(op, times)
             elif op.name == "scf.if":
@@ -231,8 +262,13 @@ class _Walk:
         self.loops.append(LoopTurns(op.line, op.path, inside))
         first, seen_loops = len(self.accesses), len(self.loops)
         carried = [self.scalars.get(value) for value in op.operands[3:]]
+        self.masks.enter(body.args[1:], op.operands[3:])
+        self._phase += not self._depth
+        self._depth += 1
         self._round(body, Known(low), carried, inside)
-        yielded = [self.scalars.get(value) for value in body.ops[-1].operands] if body.ops else []
+        after_round = body.ops[-1].operands if body.ops else ()
+        yielded = [self.scalars.get(value) for value in after_round]
+        self.masks.again(body.args[1:], after_round)
         found = self.accesses[first:]
         # The second round, only to see which addresses move on.
         after = (self.dot_flops, self.other_flops, self.dots)
@@ -242,10 +278,10 @@ class _Walk:
         second = self.accesses[first:]
         del self.accesses[first:]
         self.dot_flops, self.other_flops, self.dots = after
+        self._depth -= 1
+        self._phase += not self._depth
         self.loops[seen_loops:] = inner
-        for one, other in zip(found, second, strict=False):
-            moves = one.moves or (one.starts is not None and one.starts != other.starts)
-            self.accesses.append(replace(one, moves=moves))
+        self.accesses += [one.after(other, rounds) for one, other in zip(found, second, strict=False)]
         for result in op.results:
             self.scalars.set(result, None)
 
@@ -313,7 +349,19 @@ class _Walk:
             if reason not in self.unplaced:
                 self.unplaced.append(reason)
         tile_bytes = shaped.elements * bits_of(shaped.element) // 8
-        self.accesses.append(Access(argument, op.line, store, tile_bytes, times, starts, False))
+        mask = _mask(op)
+        bounds = self.masks.bounds(mask) if mask is not None else ()
+        self.accesses.append(
+            Access(argument, op.line, store, tile_bytes, times, starts, False, self._phase, bounds=bounds)
+        )
+
+
+def _mask(op: Op) -> Value | None:
+    if op.name == "tt.load":
+        return op.operands[1] if op.attrs.get("has_mask") else None
+    if op.name == "tt.store":
+        return op.operands[2] if op.attrs.get("has_mask") else None
+    return op.operands[2] if op.name == "tt.atomic_rmw" else None
 
 
 def _together(numbers: Sequence[Number]) -> tuple[object, ...]:
@@ -345,9 +393,10 @@ def _total(number: Number, programs: int, seen: int) -> int | None:
 
 
 def _strip(access: Access) -> Number:
-    """Bytes of all rounds of one tile: a number, or one a program where they differ."""
+    """Bytes of all rounds of one tile that pass the mask: a number, or one a program where they differ."""
     rounds = access.times if access.moves else both(min, access.times, 1)
-    return both(lambda count, each: count * each, rounds, access.tile_bytes)
+    each = access.tile_bytes * access.share
+    return both(lambda count, _: round(count * each), rounds, 0)
 
 
 def _least(accesses: Sequence[Access], programs: int, seen: int) -> int | None:
@@ -362,7 +411,7 @@ def _least(accesses: Sequence[Access], programs: int, seen: int) -> int | None:
             moved = _total(access.times, programs, seen)
             if moved is None:
                 return None
-            scattered += moved * access.tile_bytes
+            scattered += round(moved * access.tile_bytes * access.share)
             continue
         if isinstance(strip, int):
             known.setdefault((access.argument, access.store, strip), set()).update(access.starts)
@@ -391,7 +440,10 @@ def _summed(walk: _Walk, tensor_cores: bool, programs: int, seen: int) -> Launch
     tiled: int | None = None if counting else 0
     for access in walk.accesses:
         moved = _total(access.times, programs, seen)
-        tiled = None if tiled is None or moved is None else tiled + moved * access.tile_bytes
+        if tiled is not None and moved is not None:
+            tiled += round(moved * access.tile_bytes * access.share)
+        else:
+            tiled = None
     scattered = walk.scattered_bytes(programs, seen)
     known = tiled is not None and scattered <= SMALL * tiled
     least = _least(walk.accesses, programs, seen) if known else None
@@ -440,36 +492,50 @@ def _scaled(part: LaunchWork, programs: int) -> LaunchWork:
 
 def _dram(work: LaunchWork, cache_bytes: int, per_wave: int) -> int | None:
     """Bytes from and to memory. Programs of a wave walk their loops together, so that a strip (all rounds of
-    one tile) that several of them read comes once; from wave to wave a strip stays while all that was touched
-    since fits the cache (least recently used goes first). What is written goes to memory once."""
+    one tile) that several of them read comes once; from phase to phase, and from wave to wave, a strip stays
+    while all that was touched since fits the cache (least recently used goes first). What is written takes room
+    there as well, and goes to memory once."""
     if work.counted is not None:
         of_part = _dram(replace(work, programs=work.counted, counted=None), cache_bytes, per_wave)
         return None if of_part is None else of_part * work.programs // work.counted
     if work.bytes_tiled is None or work.bytes_min is None or work.programs > MAX_PROGRAMS:
         return work.bytes_min  # of so many programs, tiles all differ, or bytes_min would not be known
-    placed = [access for access in work.accesses if not access.store and access.starts is not None]
-    reads = [(access, access.starts or (), _strip(access)) for access in placed]
+    placed = [
+        (access, access.starts, _strip(access)) for access in work.accesses if access.starts is not None
+    ]
+    phases = [list(found) for _, found in groupby(placed, lambda one: one[0].phase)]
     once = [access for access in work.accesses if access.store or access.starts is None]
     written = _least(once, work.programs, work.programs) or 0
     fetched = held = 0
     # A plain dict would look for its oldest entry past all that were taken out before.
     cache: OrderedDict[tuple[str, object, int], int] = OrderedDict()
     for start in range(0, work.programs, max(1, per_wave)):
-        wave: dict[tuple[str, object, int], int] = {}
-        for access, starts, strip in reads:
-            part = starts if len(starts) == 1 else starts[start : start + per_wave]
-            if isinstance(strip, int):
-                wave.update(dict.fromkeys([(access.argument, key, strip) for key in part], strip))
-                continue
-            moved = strip[start : start + per_wave]
-            for key, size in zip(part * len(moved) if len(part) == 1 else part, moved, strict=True):
-                entry = (access.argument, key, -1)
-                wave[entry] = max(wave.get(entry, 0), size)
-        for entry, size in wave.items():
-            kept = cache.pop(entry, 0)  # and put back as the most recently used
-            fetched += max(0, size - kept)
-            held += max(size, kept) - kept
-            cache[entry] = max(size, kept)
-        while held > cache_bytes and cache:
-            held -= cache.popitem(last=False)[1]
+        for phase in phases:
+            for store in (False, True):
+                for entry, size in _touched(phase, store, start, start + per_wave).items():
+                    kept = cache.pop(entry, 0)  # and put back as the most recently used
+                    fetched += 0 if store else max(0, size - kept)
+                    held += max(size, kept) - kept
+                    cache[entry] = max(size, kept)
+            while held > cache_bytes and cache:
+                held -= cache.popitem(last=False)[1]
     return fetched + written
+
+
+def _touched(
+    phase: Sequence[tuple[Access, tuple[object, ...], Number]], store: bool, first: int, end: int
+) -> dict[tuple[str, object, int], int]:
+    """Bytes of each strip that programs from `first` on read, or write, in one phase."""
+    touched: dict[tuple[str, object, int], int] = {}
+    for access, starts, strip in phase:
+        if access.store != store:
+            continue
+        part = starts if len(starts) == 1 else starts[first:end]
+        if isinstance(strip, int):
+            touched.update(dict.fromkeys([(access.argument, key, strip) for key in part], strip))
+            continue
+        moved = strip[first:end]
+        for key, size in zip(part * len(moved) if len(part) == 1 else part, moved, strict=True):
+            entry = (access.argument, key, -1)
+            touched[entry] = max(touched.get(entry, 0), size)
+    return touched

@@ -12,6 +12,7 @@ the whole launch. The numbers of a GPU come from its profile, the few constants 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -215,17 +216,16 @@ def wave(one: Busy, programs: int, c: Constants) -> float:
     """Cycles of a multiprocessor that has `programs` programs at a time, each once.
 
     A closed network of queues (mean value analysis, Reiser and Lavenberg 1980): a program that comes to a unit finds
-    the others there in proportion to how long they stay.
+    the others there in proportion to how long they stay. A program keeps several units busy at a time, so that its waits
+    lie beside each other; as those of chance they add up by their squares.
     """
-    waiting = [0.0] * 6
-    units = one.units
-    longest = max(units)
+    waiting = [0.0] * len(_UNITS)
+    longest = max(one.units)
     took = one.chain
     for there in range(1, programs + 1):
-        stays = [unit * (1 + c.clash * queue) for unit, queue in zip(units, waiting, strict=True)]
-        took = one.chain + sum(stays) - sum(units)
-        took = max(took, there * longest)
-        waiting = [there * stay / took for stay in stays]
+        waits = [unit * c.clash * queue for unit, queue in zip(one.units, waiting, strict=True)]
+        took = max(one.chain + math.hypot(*waits), there * longest)
+        waiting = [there * (unit + wait) / took for unit, wait in zip(one.units, waits, strict=True)]
     return took
 
 
