@@ -88,3 +88,14 @@ def test_copies_across_the_order_are_narrow(tmp_path: Path) -> None:
     _, loop = sections(tmp_path, "fp32")
     assert loop.copies == 64 * 64 / 128 / 4 + 64 * 64 / 128
     assert loop.copy_passes > 2 * loop.copied_bytes / 128
+
+
+@pytest.mark.parametrize(
+    ("lanes", "width", "passes"), [((4, 8), 32, 8), ((2, 16), 64, 16), ((1, 32), 128, 16)]
+)
+def test_copies_of_words_go_by_half_warps(lanes: tuple[int, int], width: int, passes: int) -> None:
+    """fp32 rows into a tile that wgmma reads along K: lanes beside each other meet on the chunks that the swizzle leaves.
+    On an H200 products of 64 columns take the time of 16 passes a copy, as many as those of 128 columns; of 32, half."""
+    shared = NvmmaShared(128, True, 32)
+    accesses, counted = shared_access(blocked(4, lanes), (32, width), shared, 32, copied=True)
+    assert counted == accesses * passes

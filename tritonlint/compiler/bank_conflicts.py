@@ -22,9 +22,10 @@ _CHUNK = 16  # bytes that a swizzle of nvmma_shared moves together
 
 @lru_cache(maxsize=4096)
 def shared_access(
-    encoding: Distributed, shape: tuple[int, ...], shared: Shared, bits: int
+    encoding: Distributed, shape: tuple[int, ...], shared: Shared, bits: int, *, copied: bool = False
 ) -> tuple[float, float]:
-    """(instructions of one thread, wavefronts of one warp) to move a tensor of that shape and element size."""
+    """(instructions of one thread, wavefronts of one warp) to move a tensor of that shape and element size. What
+    asynchronous copies bring is written for half a warp at a time at most (measured: words in columns of a tile)."""
     layout = to_linear(encoding, shape)
     elements = 1 << len(layout.register)
     fast = fastest_of(shared, len(shape))
@@ -34,7 +35,8 @@ def shared_access(
         together *= 2
     instructions = elements / together
     moved = max(1, together * bits // 8)
-    at_once = min(32, max(1, _PASS_BYTES // max(_WORD, moved)))  # lanes of one pass
+    lanes = 16 if copied else 32
+    at_once = min(lanes, max(1, _PASS_BYTES // max(_WORD, moved)))  # lanes of one pass
     offsets = _lane_offsets(layout.lane, shape, fast, shared, bits)
     passes = 0
     for start in range(0, 32, at_once):

@@ -266,7 +266,7 @@ class _Counter:
         """An asynchronous copy: as wide as both memories have neighbours side by side."""
         place, memory = op.operands[0], op.operands[1]
         bits = max(8, memory.type.bits)
-        accesses, passes = shared_access(place.encoding, place.shape, memory.encoding, bits)
+        accesses, passes = shared_access(place.encoding, place.shape, memory.encoding, bits, copied=True)
         width = self.widths.get((op.line, op.path), _ACCESS_BITS // bits)
         copies = max(accesses, elements_per_thread(place.encoding, place.shape) / width)
         to["copies"] += copies
