@@ -52,8 +52,8 @@ BOUNDS = {
     "tensor": (0.5, 0.95), "tensor_8bit": (0.4, 0.95), "tensor_tf32": (0.5, 0.95), "mma_v2": (0.3, 1.0),
     "shared": (0.3, 1.0), "operands": (0.5, 1.5), "issue": (0.15, 4), "line": (0.3, 4),
     "l2_bytes_per_clock": (16, 128), "burst_bytes_per_clock": (10, 128), "dram": (0.6, 0.92), "barrier_cycles": (10, 100),
-    "product_cycles": (10, 300), "l2_cycles": (400, 1500), "dram_cycles": (50, 2000), "dependent": (0.5, 8),
-    "spill": (0.2, 8), "program_cycles": (200, 6000), "launch_us": (1, 10), "clash": (0.05, 2),
+    "product_cycles": (10, 300), "l2_cycles": (400, 1500), "dram_cycles": (50, 2000), "in_flight": (8, 128),
+    "dependent": (0.5, 8), "spill": (0.2, 8), "program_cycles": (200, 6000), "launch_us": (1, 10), "clash": (0.05, 2),
     "overlap": (1.2, 8), "norm_memory": (1.2, 12),
 }  # fmt: skip
 FORGIVEN = 0.8

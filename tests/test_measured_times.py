@@ -1,8 +1,8 @@
 """The whole chain, from a kernel to a predicted time, beside times that were measured on an H200.
 
 The constants of the time model were fitted to these launches: what is tested is that the passes, registers and words that
-spill still give what they were fitted with. A change of one of them moves the others' fits without a sign elsewhere: once,
-words that spill had moved, and products of fp32 went from 0.93 to 0.70.
+spill still give what they were fitted with. A change of one of them moves the others' fits, and nothing else shows it:
+once, words that spill had moved, and products of fp32 went from 0.93 to 0.70.
 """
 
 from __future__ import annotations

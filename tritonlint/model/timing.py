@@ -52,6 +52,7 @@ class Constants:
     product_cycles: float  # from the start of a product to its first result
     l2_cycles: float  # from a load to its data, where the L2 has it
     dram_cycles: float  # what comes on top where it does not
+    in_flight: float  # registers that the loads of a loop fill before the first is used
     dependent: float  # cycles from one instruction of a warp to the next
     spill: float  # accesses to local memory for each word that found no register
     program_cycles: float  # start and end of a program
@@ -169,7 +170,7 @@ def busy(launch: Launch, gpu: GpuProfile, c: Constants, *, most: bool = False) -
         if in_order and awaited:
             steps += deferred  # who waits for a product waits for those before it
         if section.load_waits:
-            steps += section.load_waits * latency
+            steps += _waits(section, warps, c) * latency
             steps += section.loaded_bytes * stretched / c.burst_bytes_per_clock
         alone = max(steps, beside)
         tensor += times * dots
@@ -180,6 +181,15 @@ def busy(launch: Launch, gpu: GpuProfile, c: Constants, *, most: bool = False) -
         l2 += times * fetched
         chain += times * alone
     return Busy(tensor, shared, issue, special, l1, l2, chain + c.program_cycles)
+
+
+def _waits(section: Section, warps: int, c: Constants) -> float:
+    """How often one round stands still for its loads. In a loop the assembler starts some of them, uses these, and then
+    starts the next, so that few registers are taken (seen in SASS); a row that stays in registers is loaded at once."""
+    if section.parent < 0:
+        return section.load_waits
+    words = section.loaded_bytes / (warps * _LANES * 4)
+    return max(section.load_waits, words / c.in_flight)
 
 
 def _where_spilled(turns: Sequence[Turns]) -> Turns:
