@@ -1050,3 +1050,45 @@ def tile_for_two(k_ptr, v_ptr, q_ptr, d_ptr, o_ptr, T, BM: tl.constexpr, BN: tl.
         of_k += tl.dot(s, tl.trans(q))
     tl.store(o_ptr + n[:, None] * D + d[None, :], of_v)
     tl.store(o_ptr + BN * D + n[:, None] * D + d[None, :], of_k)
+
+
+@triton.jit
+def scaled_blocks(x_ptr, o_ptr, s_ptr, M: tl.constexpr, N: tl.constexpr, BLOCK: tl.constexpr):
+    """Largest values of blocks of a row: up to 3.2 encodings go through reshapes only while they stay blocked."""
+    m, n = tl.arange(0, M), tl.arange(0, N)
+    x = tl.load(x_ptr + m[:, None] * N + n[None, :]).to(tl.float32)
+    blocks = tl.reshape(x, (M, N // BLOCK, BLOCK))
+    most = tl.max(tl.abs(blocks), 2, keep_dims=True)
+    tl.store(o_ptr + m[:, None] * N + n[None, :], tl.reshape(blocks / most, (M, N)))
+    out = s_ptr + m[:, None] * (N // BLOCK) + tl.arange(0, N // BLOCK)[None, :]
+    tl.store(out, tl.reshape(most * 2, (M, N // BLOCK)))
+
+
+@triton.jit
+def nibbles_by_rows(x_ptr, w_ptr, s_ptr, o_ptr, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Eight numbers a word: up to 3.2 tiles with fewer rows than a matrix instruction, and scales, are not pipelined, and
+    an operand is as wide as before its casts only."""
+    m, n, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for t in range(0, K, BK):
+        x = tl.load(x_ptr + m[:, None] * K + (t + k)[None, :])
+        scale = tl.load(s_ptr + (t // 64) * 512 + n).to(tl.float32)
+        w = tl.load(w_ptr + (t // 8 + tl.arange(0, BK // 8))[:, None] * 512 + n[None, :])
+        q = tl.reshape((w[:, None, :] >> (tl.arange(0, 8) * 4)[None, :, None]) & 15, (BK, BN))
+        acc = tl.dot(x, ((q.to(tl.float32) - 8.0) * scale[None, :]).to(x.dtype), acc)
+    tl.store(o_ptr + m[:, None] * 512 + n[None, :], acc)
+
+
+@triton.jit
+def chunks_of_state(q_ptr, k_ptr, v_ptr, o_ptr, T, C: tl.constexpr, D: tl.constexpr, DV: tl.constexpr):
+    """An operand of two products is read for each of them on AMD in 3.2, where a hint stands behind every product."""
+    c, d, e = tl.arange(0, C), tl.arange(0, D), tl.arange(0, DV)
+    state = tl.zeros((D, DV), dtype=tl.float32)
+    for t in range(0, T, C):
+        q = tl.load(q_ptr + (t + c)[:, None] * D + d[None, :])
+        k = tl.load(k_ptr + (t + c)[None, :] * D + d[:, None])
+        v = tl.load(v_ptr + (t + c)[:, None] * DV + e[None, :])
+        w = tl.where(c[:, None] >= c[None, :], tl.dot(q, k), 0.0)
+        o = tl.dot(w.to(v.dtype), v) + tl.dot(q, state.to(q.dtype))
+        state = state * 0.5 + tl.dot(k, v)
+        tl.store(o_ptr + (t + c)[:, None] * DV + e[None, :], o)

@@ -336,6 +336,8 @@ def _on_the_way(op: GOp) -> bool:
 def loaded_bits(value: GValue, release: Release) -> int:
     """Bits of the narrowest element that an operand is loaded as, before it is converted
     (computeOrigBitWidth)."""
+    if release.casts_tell_loaded_bits:
+        return _bits_before_casts(value)
     found = backward_slice(value, _on_the_way, through_block_arguments=False)
     if any(op.name == "ttg.fp4_to_fp" for op in found):
         return 4
@@ -346,6 +348,29 @@ def loaded_bits(value: GValue, release: Release) -> int:
     if release.join_widens_k and any(_joins_halves(op, bits, release) for op in found):
         bits //= 2
     return bits
+
+
+def _bits_before_casts(value: GValue) -> int:
+    """The bits of an operand before its casts, but not wider: the first of the chain that changes them counts."""
+    bits = value.type.bits
+    chain: list[GValue] = []
+    op = value.op
+    while op is not None and _is_cast(op):
+        value = op.operands[0]
+        if value.is_tensor:
+            chain.append(value)
+        op = value.op
+    for before in reversed(chain):
+        if before.type.bits != bits:
+            return min(bits, before.type.bits)
+    return bits
+
+
+def _is_cast(op: GOp) -> bool:
+    if len(op.operands) != 1:
+        return False
+    names = ("tt.fp_to_fp", "tt.bitcast", "ttg.convert_layout", "tt.elementwise_inline_asm")
+    return op.name in names or op.name.startswith("arith.")
 
 
 def _joins_halves(op: GOp, bits: int, release: Release) -> bool:

@@ -89,3 +89,12 @@ def sink_conversions(graph: Graph) -> None:
         frees = [other for other in block.ops[start:end] if other.name == "ttg.local_dealloc"]
         if frees:
             op.move_after(frees[-1])
+
+
+def hint_dots(graph: Graph) -> None:
+    """A hint for the scheduler behind each dot of a loop, in place (insert_instruction_sched_hints). Its effects are not
+    declared, so it counts as one that writes."""
+    for loop in [op for op in graph.walk() if op.name == "scf.for"]:
+        for dot in loop.body.ops[:-1]:
+            if dot.name == "tt.dot":
+                GOp("amdg.instruction_sched_hint", (), line=dot.line, path=dot.path).insert_after(dot)

@@ -284,6 +284,12 @@ def _through_reshape(op: GOp, source: GValue, encoding: Distributed, target: GVa
     ):
         return encoding.parent
     reorders = bool(op.attrs.get("allow_reorder"))
+    if op.attrs.get("blocked_only"):
+        return (
+            None
+            if reorders or not isinstance(encoding, Blocked)
+            else _reshape_blocked(source.shape, encoding, target.shape)
+        )
     return reshaped(source.shape, encoding, target.shape, target.encoding, reorders)
 
 
@@ -301,6 +307,8 @@ def infer_dst(op: GOp, encoding: Distributed) -> Distributed | None:
     if name == "tt.expand_dims":
         if isinstance(encoding, Slice) and encoding.dim == op.attrs["axis"]:
             return encoding.parent
+        return None
+    if op.attrs.get("blocked_only") and not isinstance(encoding, Blocked):
         return None
     if name == "tt.join":
         return joined(encoding, op.operands[0].shape)
@@ -336,8 +344,11 @@ def infer_src(op: GOp, encoding: Distributed) -> Distributed | None:
         return None
     if name == "tt.expand_dims":
         return Slice(op.attrs["axis"], encoding)
+    if op.attrs.get("blocked_only") and not isinstance(encoding, Blocked):
+        return None
     if name == "tt.join":
-        return split(encoding, op.results[0].shape)
+        found = split(encoding, op.results[0].shape)
+        return None if op.attrs.get("blocked_only") and not isinstance(found, Blocked) else found
     if name == "tt.split":
         return joined(encoding, op.results[0].shape)
     if name == "tt.trans":

@@ -42,6 +42,10 @@ def clean_ttir(graph: Graph, target: Target, release: Release) -> None:
         for op in graph.all_ops():
             if op.name == "tt.fp_to_fp":
                 op.attrs["never_folds"] = True
+    if release.views_are_blocked:
+        for op in graph.all_ops():
+            if op.name in ("tt.reshape", "tt.join", "tt.split", "tt.trans"):
+                op.attrs["blocked_only"] = True
     if release.cat_keeps_elements:
         for op in graph.all_ops():
             if op.name == "tt.cat":

@@ -8,7 +8,12 @@ num_stages; `compile.py` keeps it for the configs that differ in num_stages only
 from __future__ import annotations
 
 from tritonlint.compiler.accumulator_init import optimize_accumulator_init
-from tritonlint.compiler.amd_layouts import hoist_operand_conversions, optimize_epilogue, sink_conversions
+from tritonlint.compiler.amd_layouts import (
+    hint_dots,
+    hoist_operand_conversions,
+    optimize_epilogue,
+    sink_conversions,
+)
 from tritonlint.compiler.amd_matmul import accelerate_matmul_amd
 from tritonlint.compiler.amd_pipeline import pipeline_amd
 from tritonlint.compiler.canonicalize import canonicalize
@@ -124,6 +129,8 @@ def _amd_memory(
 ) -> PipelineReport:
     report = pipeline_amd(graph, release, target, options.num_stages, axis)
     canonicalize(graph)
+    if release.amd_hints_dots:
+        hint_dots(graph)
     if not release.amd_splits_f32:
         optimize_dot_operands(graph, release)
     remove_conversions(graph, release)

@@ -12,7 +12,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
 
-from tritonlint.compiler.encodings import Blocked, NvmmaShared
+from tritonlint.compiler.encodings import Blocked, NvidiaMma, NvmmaShared
 from tritonlint.compiler.graph import GOp, GValue
 from tritonlint.compiler.inference import is_expensive_load_or_store
 from tritonlint.compiler.layout_properties import order_of
@@ -132,6 +132,17 @@ def _is_wgmma_load(op: GOp) -> bool:
     return order_of(op.result.encoding, op.result.shape) == memory_order(user.result)
 
 
+def _is_below_an_instruction(load: GOp, dot: GOp) -> bool:
+    """Whether a tile that is no operand itself is smaller than what one matrix instruction makes."""
+    encoding, shape = dot.result.encoding, load.result.shape
+    if not isinstance(encoding, NvidiaMma):
+        return False
+    made = encoding.instr_shape
+    if len(shape) < len(made):
+        return True
+    return any(size < least for size, least in zip(shape[-len(made) :], made, strict=True))
+
+
 def _memory_layouts(
     entries: list[tuple[GOp, int, GOp]], axis: Axis, release: Release, reasons: dict[GOp, str]
 ) -> dict[GOp, _Load]:
@@ -160,6 +171,9 @@ def _memory_layouts(
                 entry.encoding, incompatible = operand_encoding(op.result, release)
                 if incompatible:
                     reasons[op] = "its users need different shared layouts"
+                    continue
+                if entry.encoding is None and _is_below_an_instruction(op, use):
+                    reasons[op] = "its tile is smaller than one matrix instruction"
                     continue
         elif use.name == "tt.load" and use not in found:
             reasons[op] = "the load that it gives the address of is not pipelined"

@@ -123,6 +123,9 @@ class Release:
     tcgen05_int8: bool = False  # int8 products on sm_100 run on tcgen05
     fp64_mma: bool = False  # fp64 products run on tensor cores where they are fast
     fma_before_ampere: bool = False  # no tensor cores below sm_80
+    casts_tell_loaded_bits: bool = (
+        True  # operands were as wide as before their casts, else as they were loaded
+    )
     join_widens_k: bool = False  # operands joined from halves are loaded as half the width
     join_checks_packing: bool = False  # only joins that pack neighbours count as halves
     views_to_shared_linear: bool = False  # views of operands in memory given by bases become views of memory
@@ -147,6 +150,7 @@ class Release:
     )
     hoists_invariants_of_ttir: Literal["everywhere", "amd"] = "everywhere"  # before layouts are assigned
     hoists_loads: bool = False  # loads that do not change leave loops that write nothing
+    views_are_blocked: bool = True  # reshapes, joins and splits pass on blocked encodings only
     cat_keeps_elements: bool = (
         False  # a concatenation takes only layouts with as many different elements a thread
     )
@@ -221,6 +225,7 @@ class Release:
     amd_linear_operands: tuple[
         str, ...
     ] = ()  # instructions whose operands count before they are packed or turned
+    amd_hints_dots: bool = False  # hints behind the dots of loops keep equal reads apart
     amd_bypasses_lds: bool = False  # operands that lie in memory as their dot wants them stay in registers
     amd_padded_copies: bool = False  # padded buffers on gfx950 and gfx1250
 
@@ -303,9 +308,12 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "drops_deep_levels": True,
         "amd_dot_products": True,
         "amd_pipeliner": "streams",
+        "amd_hints_dots": True,
     }),
     (3, 3, {
         "hoists_invariants_of_ttir": "amd",
+        "views_are_blocked": False,
+        "amd_hints_dots": False,
         "unmodelled": ("tcgen05", "transposed descriptor tiles", "loads that are only used transposed on AMD"),
         "tcgen05_left_in_tmem": False,
         "tcgen05_waits_for_late": False,
@@ -332,6 +340,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "padded_order": "registers",
         "padded_clamped": True,
         "gather": True,
+        "casts_tell_loaded_bits": False,
         "join_widens_k": True,
         "mma_before_ampere": False,
         "tcgen05": True,
