@@ -146,6 +146,10 @@ def operand_encoding_amd(
             if operand is None and not release.amd_widest_vector:
                 return None
             if operand is not None:
+                if (
+                    not release.amd_widest_vector
+                ):  # up to 3.5 it is read from the layout in which the tile is loaded
+                    operand = replace(operand, k_width=_consecutive_rows(target_value))
                 bits = bits_of(result.type.element)
                 found.append(swizzled_for_matrix(operand, result.shape, memory_order(result), bits))
     if not found:

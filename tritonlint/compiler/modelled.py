@@ -176,10 +176,22 @@ def _of_amd(operations: list[ir.Op], target: Target, release: Release) -> list[s
                 found.append(f"line {op.line}: tensor descriptors on gfx1250 are not modelled")
         elif op.name == "scf.for" and op.attrs.get("flatten") and release.amd_fuses_loops and _is_nest(op):
             what = "flattened loops on AMD"
+        elif op.name == "scf.for" and _multiplies_what_stays(op, made):
+            what = "operands that a loop does not change on AMD"
         elif op.name == "tt.trans" and has_dot and _is_only_use_of_load(op, made, operations):
             what = "loads that are only used transposed on AMD"
         found += _if_unmodelled(op, what, release)
     return found
+
+
+def _multiplies_what_stays(loop: ir.Op, made: Mapping[ir.Value, ir.Op]) -> bool:
+    """Whether a product of the loop reads an operand from outside of it."""
+    inner = {op for block in loop.blocks for op in walk(block)}
+    return any(
+        op.name == "tt.dot"
+        and any((source := made.get(value)) is not None and source not in inner for value in op.operands[:2])
+        for op in inner
+    )
 
 
 def _is_only_use_of_load(trans: ir.Op, made: Mapping[ir.Value, ir.Op], operations: list[ir.Op]) -> bool:

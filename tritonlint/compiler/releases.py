@@ -292,6 +292,11 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
     }),
     (3, 1, {}),
     (3, 2, {
+        "unmodelled": (
+            "masked fp8 on wgmma",
+            "converted operands on sm_75",
+            "operands that a loop does not change on AMD",
+        ),
         "amd_wmma_versions": (1, 2),
         "axis_subtraction_descends": True,
         "amd_transposed": "always",
@@ -389,7 +394,6 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_transposed": "not_broadcast",
         "amd_tiles_per_warp": True,
         "amd_transposed_operands": True,
-        "amd_wmma_transposed": True,
         "hoists_accumulators_twice": True,
         "tcgen05_min_k": True,
         "min_dot_mn": 1,
@@ -418,6 +422,7 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
         "amd_transposed_operands": False,
         "lowers_tma_before_layouts": True,
         "stores_loaded_tiles": True,
+        "amd_wmma_transposed": True,
         "amd_bypasses_lds": True,
         "amd_widest_vector": True,
         "bf16_splits": True,
