@@ -9,8 +9,7 @@ from tritonlint.kernel.ir import CompileError
 from tritonlint.rule import Context, Rule
 from tritonlint_rules.support import samples
 from tritonlint_rules.support.drafts import findings
-from tritonlint_rules.support.errors import refusals
-from tritonlint_rules.support.survey import Entry
+from tritonlint_rules.support.errors import refused_statements
 
 CODE, NAME = "TL210", "shape-mismatch"
 
@@ -18,15 +17,20 @@ CODE, NAME = "TL210", "shape-mismatch"
 def check(context: Context) -> Iterable[Finding]:
     if context.plan.launch is None and context.plan.tuning is None:
         return ()  # what calls it may give it constants
-    drafts = refusals(context, ("shape", "arange-bounds"), _message, _help, needs_types=False)
-    return findings(CODE, NAME, context, drafts)
+    return findings(
+        CODE, NAME, context, refused_statements(context, ("shape", "arange-bounds"), _message, _help)
+    )
 
 
-def _message(entry: Entry, error: CompileError) -> str:
+def _message(error: CompileError) -> str:
     return f"{error.message}: it does not compile"
 
 
-def _help(entry: Entry, error: CompileError) -> str | None:
+def _help(error: CompileError) -> str | None:
+    if "compile-time" in error.message:
+        return "a parameter `tl.constexpr`, a power of 2 that the launch or the configs give; a mask for what lies beyond"
+    if error.message.startswith("the loop-carried variable"):
+        return "let it begin with the shape that it ends with, `tl.zeros((BLOCK,), tl.float32)`"
     return None
 
 
@@ -87,16 +91,18 @@ RULE = Rule(
     ),
     invalid=(
         samples.hit(
-            _SUM.replace("tl.zeros((BLOCK,), tl.float32)", "0.0"), "scale[(", "loop-carried variable total"
+            _SUM.replace("tl.zeros((BLOCK,), tl.float32)", "0.0"),
+            "total += tl",
+            "loop-carried variable total",
         ),
         samples.hit(
-            _DOT.replace("tl.dot(a, b)", "tl.dot(a, b.trans())"), "product[(", "inner dimensions 32 and 64"
+            _DOT.replace("tl.dot(a, b)", "tl.dot(a, b.trans())"), "tl.store(", "inner dimensions 32 and 64"
         ),
-        samples.hit(_MASKED.replace("(k < 20)[None, :]", "(k < 20)[:, None]"), "product[(", "16 and 32"),
-        samples.hit(_DOT.replace("j[None, :], tl.dot", "i[None, :], tl.dot"), "product[(", "16 and 64"),
+        samples.hit(_MASKED.replace("(k < 20)[None, :]", "(k < 20)[:, None]"), "a = tl.load", "16 and 32"),
+        samples.hit(_DOT.replace("j[None, :], tl.dot", "i[None, :], tl.dot"), "tl.store(", "16 and 64"),
         samples.hit(
             _DOT.replace("K: tl.constexpr", "K").replace("M: tl", "M:  tl"),
-            "product[(",
+            "i, j, k = ",
             "compile-time",
             severity="error",
         ),

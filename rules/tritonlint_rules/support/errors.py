@@ -76,6 +76,41 @@ def refusals(
             )
 
 
+def refused_statements(
+    context: Context,
+    kinds: Iterable[str],
+    message: Callable[[CompileError], str],
+    help_text: Callable[[CompileError], str | None],
+) -> Iterator[Draft]:
+    """One draft for each statement of the kernel that the front end refuses for one of these reasons, which do not hang
+    on argument types: the statement is at fault, not what gives the values."""
+    wanted = frozenset(kinds)
+    for listed in all_entries(context):
+        groups = by_config(listed)
+        refused: dict[Place, list[tuple[Entry, CompileError, Certainty]]] = {}
+        for group in groups:
+            found = _first(group, wanted)
+            if found is not None:
+                refused.setdefault(_place(context, found[0], found[1]), []).append(found)
+        for place, several in refused.items():
+            entry, error, at_most = max(several, key=lambda one: one[2] == "proven")
+            level = lower(at_most, "likely" if entry.of.candidate.assumptions else "proven")
+            some = len(several) < len(groups)
+            launch = entry.plan.launch
+            yield Draft(
+                place=place,
+                severity="error",
+                certainty=lower(level, list_certainty(entry)),
+                message=message(error) + (f", with {len(several)} of {len(groups)} configs" if some else ""),
+                gpu=entry.gpu,
+                assumptions=entry.of.candidate.assumptions,
+                related=(Related(entry.place.path, entry.place.span, "with these values"),)
+                if launch is not None or entry.of.candidate.config is not None
+                else (),
+                help=help_text(error),
+            )
+
+
 def _hangs_on_assumed(entry: Entry, error: CompileError) -> bool:
     """Whether the type that is refused is one that was assumed, as far as the error names it."""
     dtype = error.values.get("dtype")
