@@ -102,7 +102,7 @@ def collect(paths: list[str], root: pathlib.Path) -> None:
             if specialized_loops(graph, target, release, options.num_stages):
                 continue
             pipeline_and_finish(graph, pointer_facts(graph, target, release), options, target, release)
-            need = written(need_of(graph, scratch_by_op(target, release)))
+            need = written(need_of(graph, scratch_by_op(options.num_warps, target, release)))
             group = f"{row['project']}:{row['kernel']}" if row.get("project") else row["kernel"]
             version = f"{release.major}.{release.minor}"
             truth = (registers, int(bool(spilled)), row.get("ctas_per_sm") or "", row["shared"])

@@ -46,6 +46,10 @@ BARRIERS = frozenset(
     }
 )
 TCGEN05 = frozenset({"ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled"})
+_MEMORY_VIEWS = frozenset(
+    {"ttg.memdesc_trans", "ttg.memdesc_index", "ttg.memdesc_subslice", "ttg.memdesc_reshape", "ttg.memdesc_reinterpret"}
+)
+_SCRATCHED = frozenset({"tt.reduce", "tt.scan", "ttg.convert_layout"})
 _INDEX_OPS = frozenset(
     {
         "arith.addi", "arith.subi", "arith.muli", "arith.divsi", "arith.divui", "arith.remsi", "arith.remui",
@@ -59,13 +63,15 @@ _INDEX_OPS = frozenset(
 class Lives:
     """The values of a graph that registers may hold. `starts` has the position at which each comes to be, `ends` the one
     after its last use; `streamed` are operands of products that are read from shared memory step by step along K,
-    `indices` integer tensors that only addresses and masks are made of, `rounds` changes of layout that go on in several
-    rounds or between the threads of a warp. `family`, `accumulator` and `operands` are those of Need."""
+    `waiting` those of them that are read before all threads meet and multiplied after it, `indices` integer tensors that
+    only addresses and masks are made of, `rounds` changes of layout that go on in several rounds or between the threads
+    of a warp. `family`, `accumulator` and `operands` are those of Need."""
 
     numbering: Numbering
     starts: dict[GValue, int]
     ends: dict[GValue, int]
     streamed: set[GValue]
+    waiting: set[GValue]
     indices: set[GValue]
     family: Family
     accumulator: int
@@ -128,8 +134,9 @@ def lives_of(graph: Graph, scratch: Callable[[GOp], int] | None) -> Lives:
                 family = found
             accumulator = max(accumulator, words_with_copies(op.result))
             operands = max(operands, sum(map(words_with_copies, op.operands[:2])))
+    waiting = _held_over_barriers(streamed, numbering, ends, scratch) if family == "mma_v2" else set()
     indices = _index_values(numbering.ops)
-    return Lives(numbering, starts, ends, streamed, indices, family, accumulator, operands, copies, rounds)
+    return Lives(numbering, starts, ends, streamed, waiting, indices, family, accumulator, operands, copies, rounds)
 
 
 def _takes_nothing(value: GValue) -> bool:
@@ -187,6 +194,41 @@ def _is_fragment(op: GOp, streamed: set[GValue]) -> bool:
         return True
     tensors = [operand for operand in op.operands if operand.is_tensor]
     return len(tensors) == 1 and tensors[0] in streamed and op.name != "ttg.convert_layout"
+
+
+def _held_over_barriers(
+    streamed: set[GValue],
+    numbering: Numbering,
+    ends: dict[GValue, int],
+    scratch: Callable[[GOp], int] | None,
+) -> set[GValue]:
+    """Of the operands that mma.sync reads from shared memory step by step, those that are read before all threads meet
+    and used after it, as where the other operand is written to shared memory in between: they are there as a whole, since
+    no read passes the barrier. The sums of Need leave them out like the others."""
+    # What is written after the first position, or asked for there, is read at the second.
+    meetings: list[tuple[int, int]] = []
+    for position, op in enumerate(numbering.ops):
+        written = _written_at_once(op)
+        if written is not None:
+            meetings.append((numbering.position.get(written, position), position))
+        elif scratch is not None and op.name in _SCRATCHED and scratch(op) > 0:
+            meetings.append((position, position))
+
+    def is_held(value: GValue) -> bool:
+        start, last = numbering.position[value.op] if value.op is not None else 0, ends.get(value, 0) - 1
+        return any(start < first and second < last for first, second in meetings)
+
+    return {value for value in streamed if is_held(value)}
+
+
+def _written_at_once(op: GOp) -> GOp | None:
+    """Where the threads write what an operation reads from shared memory, if they write it as a whole."""
+    if op.name != "ttg.local_load":
+        return None
+    source = op.operands[0].op
+    while source is not None and source.name in _MEMORY_VIEWS:
+        source = source.operands[0].op
+    return source if source is not None and source.name == "ttg.local_alloc" and source.operands else None
 
 
 def copies_of(op: GOp) -> int:

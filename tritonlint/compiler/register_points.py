@@ -143,7 +143,9 @@ def _count_values(
         if not value.is_tensor:
             wide = value.type.element.startswith("*") or value.type.element in ("i64", "u64", "fp64")
             keep(scalars, first, last, 2 if wide else 1)
-        elif value.encoding is None or is_free(value) or value in lives.streamed or _is_chosen(value):
+        elif value.encoding is None or is_free(value) or _is_chosen(value):
+            continue
+        elif value in lives.streamed and value not in lives.waiting:
             continue
         elif value.type.element.startswith("*") or value in lives.indices:
             if first != last:
