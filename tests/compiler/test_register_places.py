@@ -8,7 +8,7 @@ from tests.compiler.loop_text import product
 from tests.compiler.ttir_text import named
 from tests.oracle.mlir import parse_module
 from tritonlint.compiler.graph import Graph
-from tritonlint.compiler.register_lives import ahead_of, fragments_of
+from tritonlint.compiler.register_lives import ahead_of, fragments_of, lives_of
 from tritonlint.compiler.register_need import need_of
 
 ENCODINGS = """
@@ -16,6 +16,9 @@ ENCODINGS = """
 #other = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>
 #rows = #ttg.slice<{dim = 1, parent = #tile}>
 #columns = #ttg.slice<{dim = 0, parent = #tile}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
+#shared = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+#smem = #ttg.shared_memory
 """
 
 
@@ -33,6 +36,31 @@ def test_operands_are_read_up_to_one_step_ahead() -> None:
     three quarters of another one are there on average."""
     (dot,) = named(product(), "tt.dot")
     assert (fragments_of(dot), ahead_of(dot)) == (16, 12)
+
+
+@pytest.mark.parametrize("written_between", [True, False])
+def test_an_operand_that_is_read_before_the_other_one_is_written_is_there_as_a_whole(
+    written_between: bool,
+) -> None:
+    """As with weights that are unpacked in registers: 16 x 128 of fp16 were 32 of 146 registers on sm_80."""
+    memory = "!ttg.memdesc<64x64xf32, #shared, #smem>"
+    operands = [
+        f"tensor<64x64xf32, #ttg.dot_op<{{opIdx = {at}, parent = #mma, kWidth = 1}}>>" for at in (0, 1)
+    ]
+    write = f"%w = ttg.local_alloc %y : (tensor<64x64xf32, #tile>) -> {memory}"
+    read = f"%a = ttg.local_load %v : {memory} -> {operands[0]}"
+    graph = kernel(f"""    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %x = tt.load %p : tensor<64x64x!tt.ptr<f32>, #tile>
+    %y = tt.load %q : tensor<64x64x!tt.ptr<f32>, #tile>
+    %v = ttg.local_alloc %x : (tensor<64x64xf32, #tile>) -> {memory}
+    {read if written_between else write}
+    {write if written_between else read}
+    %b = ttg.local_load %w : {memory} -> {operands[1]}
+    %d = tt.dot %a, %b, %zero : {operands[0]} * {operands[1]} -> tensor<64x64xf32, #mma>""")
+    (dot,) = named(graph, "tt.dot")
+    lives = lives_of(graph, None)
+    assert lives.streamed == set(dot.operands[:2])
+    assert lives.waiting == ({dot.operands[0]} if written_between else set())
 
 
 @pytest.mark.parametrize(

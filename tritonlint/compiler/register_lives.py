@@ -47,7 +47,13 @@ BARRIERS = frozenset(
 )
 TCGEN05 = frozenset({"ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled"})
 _MEMORY_VIEWS = frozenset(
-    {"ttg.memdesc_trans", "ttg.memdesc_index", "ttg.memdesc_subslice", "ttg.memdesc_reshape", "ttg.memdesc_reinterpret"}
+    {
+        "ttg.memdesc_trans",
+        "ttg.memdesc_index",
+        "ttg.memdesc_subslice",
+        "ttg.memdesc_reshape",
+        "ttg.memdesc_reinterpret",
+    }
 )
 _SCRATCHED = frozenset({"tt.reduce", "tt.scan", "ttg.convert_layout"})
 _INDEX_OPS = frozenset(
@@ -136,7 +142,9 @@ def lives_of(graph: Graph, scratch: Callable[[GOp], int] | None) -> Lives:
             operands = max(operands, sum(map(words_with_copies, op.operands[:2])))
     waiting = _held_over_barriers(streamed, numbering, ends, scratch) if family == "mma_v2" else set()
     indices = _index_values(numbering.ops)
-    return Lives(numbering, starts, ends, streamed, waiting, indices, family, accumulator, operands, copies, rounds)
+    return Lives(
+        numbering, starts, ends, streamed, waiting, indices, family, accumulator, operands, copies, rounds
+    )
 
 
 def _takes_nothing(value: GValue) -> bool:

@@ -130,6 +130,7 @@ def _count_values(
     # The changes from place to place of what is there before and after it.
     kept, addresses, scalars = ([0] * (places.count + 1) for _ in range(3))
     changes = [0] * (size + 1)  # of data from operation to operation, but for what a place keeps
+    nowhere = lives.streamed - lives.waiting  # as a whole
     carried = {op.operands[2] for op in lives.ops if op.name in DOTS and len(op.operands) > 2}
 
     def keep(changed: list[int], first: int, last: int, words: int) -> None:
@@ -143,9 +144,7 @@ def _count_values(
         if not value.is_tensor:
             wide = value.type.element.startswith("*") or value.type.element in ("i64", "u64", "fp64")
             keep(scalars, first, last, 2 if wide else 1)
-        elif value.encoding is None or is_free(value) or _is_chosen(value):
-            continue
-        elif value in lives.streamed and value not in lives.waiting:
+        elif value.encoding is None or is_free(value) or value in nowhere or _is_chosen(value):
             continue
         elif value.type.element.startswith("*") or value in lives.indices:
             if first != last:
