@@ -90,12 +90,24 @@ def of_the_release(body: ir.Block, target: Target, release: Release) -> list[str
                 found += _if_unmodelled(op, "accumulators of several products", release)
             elif any(element.startswith("fp8") for element in elements) and 90 <= target.capability < 100:
                 what = "masked fp8 on wgmma"
+            source = made.get(op.operands[0])
+            if (
+                elements >= {"fp8e4nv"}
+                and target.capability >= 120
+                and source
+                and source.name == "tt.fp_to_fp"
+            ):
+                found += _if_unmodelled(op, "computed fp8 operands on sm_120", release)
             if target.capability == 75 and (
                 elements != {"fp16"} or any(_is_widened(value, made) for value in op.operands[:2])
             ):
                 what = "converted operands on sm_75"
             if target.capability >= 100 and "tcgen05" in release.unmodelled:
                 what = "tcgen05"
+        elif op.name == "tt.scan" and {"tt.trans", "tt.descriptor_store"} <= {
+            other.name for other in operations
+        }:
+            what = "scans of transposed descriptor tiles"
         elif op.name == "tt.reduce" and has_dot:
             what = "reductions beside a dot"
         elif op.name == "scf.for" and _is_flattened_and_specialized(op):

@@ -360,6 +360,8 @@ _CHANGES: tuple[tuple[int, int, dict[str, Any]], ...] = (
             "flattened loops on AMD",
             "loads that are only used transposed on AMD",
             "accumulators of several products",
+            "computed fp8 operands on sm_120",
+            "scans of transposed descriptor tiles",
         ),
         "sinks_tmem_loads": True,
         "tcgen05_left_in_tmem": True,
