@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tritonlint.masks import passing
+from tritonlint.masks import Bound, share_of, share_of_rounds
 
 WHOLE = st.integers(-300, 300)
 
@@ -14,11 +14,23 @@ WHOLE = st.integers(-300, 300)
 @given(WHOLE, st.integers(-70, 70), st.integers(0, 12), st.integers(1, 64))
 def test_the_rounds_are_summed(first: int, step: int, rounds: int, size: int) -> None:
     one_by_one = sum(min(max(first + turn * step, 0), size) for turn in range(rounds))
-    share = passing(first, step, rounds, size)
-    assert share * rounds * size == pytest.approx(one_by_one)
+    bounds = [[Bound(0, size, first + turn * step)] for turn in range(3)]
+    assert share_of_rounds(bounds, rounds) * rounds * size == pytest.approx(one_by_one if rounds else 0)
 
 
 def test_programs_weigh_as_many_rounds_as_they_have() -> None:
-    assert passing([64, 0], 0, [3, 1], 64) == 0.75
-    assert passing([64, 32], 0, 1, 64) == 0.75
-    assert passing(64, 0, [0, 0], 64) == 1.0  # nothing is asked for
+    bounds = [[Bound(0, 64, [64, 0])]] * 2
+    assert share_of_rounds(bounds, [3, 1]) == 0.75
+    assert share_of_rounds(bounds, [0, 0]) == 1.0  # nothing is asked for
+
+
+def test_bounds_are_joined_program_by_program() -> None:
+    """Those that a first condition lets through are those that a second one cuts."""
+    assert share_of([Bound(-1, 1, [1, 0]), Bound(0, 64, [32, 64])]) == 0.25
+
+
+def test_rounds_that_do_not_move_evenly_stand_for_the_others() -> None:
+    """A persistent program that goes to the next row of tiles: the jump is no step that goes on."""
+    rounds = [[Bound(0, 64, [64, 20])], [Bound(0, 64, [20, 64])], [Bound(0, 64, [64, 20])]]
+    assert share_of_rounds(rounds, [9, 9]) == pytest.approx((64 + 20) / 128)
+    assert share_of_rounds(rounds, [9, 1]) == pytest.approx((64 + 20 + 64 + 20) / 256)

@@ -189,7 +189,9 @@ ONE_ROW = (
         ("o < n", 1100),
         ("n > o", 1100),
         ("o <= n", 1101),
-        ("(o >= low) & (o < n)", 1100 * 1748 / 2048),  # each bound as if it were alone
+        ("(o >= low) & (o < n)", 800),
+        ("(o < n) & (o < low) & (o < n)", 300),
+        ("(row < 4) & (o < row * 512)", (512 + 1024 + 1536) / 8),
         ("2 * o < n", 550),
         ("o * 2 + 1 >= n", 2048 - 550),
         ("row < 4", 1024),  # four programs of eight
@@ -261,3 +263,42 @@ def test_rows_read_twice_come_twice_where_a_wave_of_them_does_not_fit_the_cache(
     few, many = (found.dram_bytes(a100, waves(3456, 108, ctas)) for ctas in (1, 16))
     assert few == found.bytes_min == 2 * rows
     assert many is not None and 2.5 * rows < many <= 3 * rows
+
+
+def test_a_persistent_copy_moves_everything_once() -> None:
+    """A program goes from tile to tile over rows of tiles; the whole matrix is read and written."""
+    body = """\
+    columns = tl.cdiv(n, B)
+    for t in range(row, tl.cdiv(low, B) * columns, 12):
+        r = t // columns * B + tl.arange(0, B)
+        c = t % columns * B + tl.arange(0, B)
+        inside = (r[:, None] < low) & (c[None, :] < n)
+        at = r[:, None] * n + c[None, :]
+        tl.store(y + at, tl.load(x + at, mask=inside), mask=inside)
+"""
+    types = {"x": "*fp32", "y": "*fp32"}
+    whole = work(_rows(body), "k", {"B": 64}, (12,), {"n": 1024, "low": 2048}, types)
+    assert whole.bytes_tiled == 2 * 4 * 1024 * 2048
+    cut = work(_rows(body), "k", {"B": 64}, (12,), {"n": 1000, "low": 2048}, types)
+    assert cut.bytes_tiled == pytest.approx(2 * 4 * 1000 * 2048, rel=0.03)
+
+
+@pytest.mark.parametrize(("condition", "times"), [("i == 0", 1), ("i > 0", 7), ("i >= 0", 8)])
+def test_what_a_branch_does_in_some_rounds_is_counted_for_them(condition: str, times: int) -> None:
+    body = (
+        "    o = row * 8 * B + tl.arange(0, B)\n    for i in range(8):\n"
+        f"        if {condition}:\n            tl.store(x + o + i * B, 1.0)\n"
+        "        tl.store(y + o + i * B, 2.0)\n"
+    )
+    found = work(_rows(body), "k", {"B": 64}, (4,), {"n": 8}, {"x": "*fp32", "y": "*fp32"})
+    assert found.bytes_tiled == 4 * 64 * 4 * (times + 8)
+
+
+def test_a_loop_whose_length_hangs_on_the_one_around_is_not_counted() -> None:
+    body = (
+        "    for i in range(8):\n        for j in range(i + 1):\n"
+        "            tl.store(y + (row * 8 + j) * B + tl.arange(0, B), 2.0)\n"
+    )
+    found = work(_rows(body), "k", {"B": 64}, (4,), {"n": 8}, {"x": "*fp32", "y": "*fp32"})
+    assert found.bytes_tiled is None and found.flops is None
+    assert any("from round to round" in step for step in found.steps)

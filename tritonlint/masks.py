@@ -7,6 +7,7 @@ axes.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,24 +26,58 @@ _UNIFORM = -1  # axis of a bound that holds for a whole tile
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Along an axis of `size` elements as many pass as `left` says: all from `size` on, none at 0 or below."""
+    """Along an axis of `size` elements as many pass as `left` says: all from `size` on, none at 0 or below. They are the
+    first ones, or the last."""
 
     axis: int
     size: int
     left: Number
+    last: bool = False
 
 
-def passing(first: Number, step: Number, rounds: Number, size: int) -> float:
-    """The share of elements that a bound lets through on average over programs and the rounds of a loop; `first` are left
-    in the first round, `step` more in each later one."""
-    columns = [part if isinstance(part, list) else repeat(part) for part in (first, step, rounds)]
-    if all(isinstance(part, int) for part in (first, step, rounds)):
-        columns = [[part] for part in (first, step, rounds)]  # type: ignore[list-item]
-    passed = total = 0
-    for (left, more, times), count in Counter(zip(*columns, strict=False)).items():
-        passed += count * _passed(left, more, times, size)
-        total += count * times * size
-    return passed / total if total else 1.0
+def share_of(bounds: Sequence[Bound]) -> float:
+    """The share of elements that pass all bounds, on average over programs."""
+    return _mean([(bound.left, 0, bound.size) for bound in bounds], 1)
+
+
+def share_of_rounds(rounds: Sequence[Sequence[Bound]], times: Number) -> float:
+    """The same over the `times` rounds of a loop, of which the bounds of the first two or three are given. Where they
+    move evenly the others follow; else (tiles that a persistent program takes) those that are given stand for all."""
+    lefts = [[bound.left for bound in bounds] for bounds in rounds]
+    sizes = [bound.size for bound in rounds[0]]
+    if any(len(one) != len(sizes) for one in lefts):
+        return 1.0
+    steps = [both(lambda a, b: b - a, one, then) for one, then in zip(lefts[0], lefts[1], strict=True)]
+    expected = [both(lambda a, b: a + b, one, step) for one, step in zip(lefts[1], steps, strict=True)]
+    if len(lefts) < 3 or expected == lefts[2]:
+        return _mean(list(zip(lefts[0], steps, sizes, strict=True)), times)
+    passed = asked = 0.0
+    for number, bounds in enumerate(rounds):  # programs that go so often round
+        there = both(lambda count, at: int(count > at), times, number)
+        weight = sum(there) if isinstance(there, list) else there
+        if weight:
+            passed += weight * _mean([(bound.left, 0, bound.size) for bound in bounds], there)
+            asked += weight
+    return passed / asked if asked else 1.0
+
+
+def _mean(bounds: Sequence[tuple[Number, Number, int]], times: Number) -> float:
+    """The share of elements that pass on average over programs and their rounds; each bound has the elements left in the
+    first round, and how many more in each later one."""
+    parts = [times, *(part for left, step, _ in bounds for part in (left, step))]
+    if all(isinstance(part, int) for part in parts):
+        parts[0] = [times] if isinstance(times, int) else times
+    columns = [part if isinstance(part, list) else repeat(part) for part in parts]
+    passed = asked = 0.0
+    for (turns, *moving), count in Counter(zip(*columns, strict=False)).items():
+        if turns > 0:
+            shares = (
+                _passed(moving[2 * at], moving[2 * at + 1], turns, size) / (turns * size)
+                for at, (_, _, size) in enumerate(bounds)
+            )
+            passed += count * turns * math.prod(shares)
+            asked += count * turns
+    return passed / asked if asked else 1.0
 
 
 def _passed(left: int, step: int, rounds: int, size: int) -> int:
@@ -72,16 +107,17 @@ class Masks:
             self._made[id(result)] = op
 
     def enter(self, arguments: Sequence[Value], before: Sequence[Value]) -> None:
-        """The values that a loop carries grow along their axes as those that it begins with."""
+        """A round begins. The values that a loop carries grow along their axes as those that it begins with."""
+        self._steps.clear()  # numbers that they are made of may change
         for argument, value in zip(arguments, before, strict=False):
             self._carried[id(argument)] = value
 
     def again(self, arguments: Sequence[Value], after: Sequence[Value]) -> None:
-        """Where a round leaves them growing otherwise, nothing is known."""
+        """The next round begins. Where the last one leaves them growing otherwise, nothing is known."""
         for argument, value in zip(arguments, after, strict=False):
             if argument.type.shape and self.steps(argument) != self.steps(value):
                 self._carried[id(argument)] = None
-                self._steps[id(argument)] = None
+        self._steps.clear()
 
     def steps(self, value: Value) -> tuple[int, ...] | None:
         """By how much the value grows from one element to the next, for each axis; None where not evenly."""
@@ -139,7 +175,11 @@ class Masks:
                 for bound in self.bounds(op.operands[0])
             )
         if op.name == "arith.andi":
-            return tuple(bound for operand in op.operands for bound in self.bounds(operand))
+            found: dict[int, Bound] = {}
+            for bound in (bound for operand in op.operands for bound in self.bounds(operand)):
+                there = found.get(bound.axis)
+                found[bound.axis] = bound if there is None else _joined(there, bound)
+            return tuple(found.values())
         if op.name == "arith.cmpi":
             return self._compared(op)
         return ()
@@ -168,4 +208,13 @@ class Masks:
             return (Bound(axis, size, both(lambda a, b: -(-a // b), left, -step)),)
         # The first ones are cut off: the last ones, counted from the end, pass.
         last = both(lambda a, b: a + b, left, step * (size - 1))
-        return (Bound(axis, size, both(lambda a, b: -(-a // b), last, step)),)
+        return (Bound(axis, size, both(lambda a, b: -(-a // b), last, step), last=True),)
+
+
+def _joined(one: Bound, other: Bound) -> Bound:
+    """What passes two bounds of one axis."""
+    if one.last == other.last:
+        return replace(one, left=both(min, one.left, other.left))
+    size = one.size
+    inside = both(lambda a, b: min(a, size) + min(b, size) - size, one.left, other.left)
+    return replace(one, left=inside, last=False)

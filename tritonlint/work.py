@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tritonlint.kernel.ir import Block, Op, Trace, Value, bits_of
-from tritonlint.masks import Bound, Masks, passing
+from tritonlint.masks import Bound, Masks, share_of, share_of_rounds
 from tritonlint.scalars import Address, Known, Number, Scalars, both
 
 if TYPE_CHECKING:
@@ -57,26 +57,23 @@ class Access:
     starts: tuple[object, ...] | None
     moves: bool
     phase: int = 0
+    op: int = 0  # the id of its operation: tells accesses of several rounds apart
     share: float = 1.0
     bounds: tuple[Bound, ...] = ()
 
     @property
     def passed(self) -> Access:
         """With everything that its mask cuts off in `share`."""
-        share = self.share
-        for bound in self.bounds:
-            share *= passing(bound.left, 0, 1, bound.size)
-        return replace(self, share=share, bounds=())
+        return replace(self, share=self.share * share_of(self.bounds), bounds=()) if self.bounds else self
 
-    def after(self, later: Access, rounds: Number) -> Access:
-        """With all rounds of a loop, where `later` is the same access in the second round."""
+    def in_all(self, later: Sequence[Access], rounds: Number) -> Access:
+        """With all rounds of a loop, where `later` is the same access in the second round, and in the third where it was
+        gone through."""
         share, kept = self.share, self.bounds
-        if self.bounds != later.bounds:
+        if any(self.bounds != one.bounds for one in later):
+            share *= share_of_rounds([one.bounds for one in (self, *later)], rounds)
             kept = ()
-            for bound, then in zip(self.bounds, later.bounds, strict=False):
-                step = both(lambda a, b: b - a, bound.left, then.left)
-                share *= passing(bound.left, step, rounds, bound.size)
-        moves = self.moves or (self.starts is not None and self.starts != later.starts)
+        moves = self.moves or any(self.starts is not None and self.starts != one.starts for one in later)
         return replace(self, moves=moves, share=share, bounds=kept)
 
 
@@ -266,24 +263,38 @@ class _Walk:
         self._phase += not self._depth
         self._depth += 1
         self._round(body, Known(low), carried, inside)
-        after_round = body.ops[-1].operands if body.ops else ()
-        yielded = [self.scalars.get(value) for value in after_round]
-        self.masks.again(body.args[1:], after_round)
-        found = self.accesses[first:]
-        # The second round, only to see which addresses move on.
+        found = self._taken_since(first)
+        # The second round, only to see which addresses move on; the third, to see whether masks do so evenly.
         after = (self.dot_flops, self.other_flops, self.dots)
         inner = self.loops[seen_loops:]
-        del self.accesses[first:]
-        self._round(body, Known(both(lambda a, b: a + b, low, step)), yielded, inside)
-        second = self.accesses[first:]
-        del self.accesses[first:]
+        later: list[dict[int, Access]] = []
+        while len(later) < 1 or (len(later) < 2 and _cut_otherwise(found, later[0])):
+            del self.loops[seen_loops:]
+            step_to = both(lambda by, number: by * number, step, len(later) + 1)
+            self._round(body, Known(both(lambda a, b: a + b, low, step_to)), self._yielded(body), inside)
+            later.append(self._taken_since(first))
+            if [loop.turns for loop in self.loops[seen_loops:]] != [loop.turns for loop in inner]:
+                self.miss(f"line {op.line}: a loop inside runs more or less often from round to round")
         self.dot_flops, self.other_flops, self.dots = after
+        self.loops[seen_loops:] = inner
         self._depth -= 1
         self._phase += not self._depth
-        self.loops[seen_loops:] = inner
-        self.accesses += [one.after(other, rounds) for one, other in zip(found, second, strict=False)]
+        self.accesses += _of_all_rounds(found, later, rounds)
         for result in op.results:
             self.scalars.set(result, None)
+
+    def _taken_since(self, first: int) -> dict[int, Access]:
+        """The accesses from a number on, by operation; they are taken out."""
+        taken = {access.op: access for access in self.accesses[first:]}
+        del self.accesses[first:]
+        return taken
+
+    def _yielded(self, body: Block) -> list[Known | None]:
+        """What one round leaves to the next."""
+        values = body.ops[-1].operands if body.ops else ()
+        known = [self.scalars.get(value) for value in values]
+        self.masks.again(body.args[1:], values)
+        return known
 
     def _round(self, body: Block, index: Known, carried: Sequence[Known | None], times: Number) -> None:
         self.scalars.set(body.args[0], index)
@@ -352,8 +363,35 @@ class _Walk:
         mask = _mask(op)
         bounds = self.masks.bounds(mask) if mask is not None else ()
         self.accesses.append(
-            Access(argument, op.line, store, tile_bytes, times, starts, False, self._phase, bounds=bounds)
+            Access(
+                argument, op.line, store, tile_bytes, times, starts, False, self._phase, id(op), bounds=bounds
+            )
         )
+
+
+def _cut_otherwise(found: Mapping[int, Access], later: Mapping[int, Access]) -> bool:
+    """Whether masks cut off something else a round later."""
+    return any(at in later and later[at].bounds != access.bounds for at, access in found.items())
+
+
+def _of_all_rounds(
+    found: Mapping[int, Access], later: Sequence[Mapping[int, Access]], rounds: Number
+) -> list[Access]:
+    """The accesses of a loop. What only its first round does (a branch) is done once each time; what begins in
+    the second, in all but the first."""
+
+    def once(access: Access) -> Number:
+        return both(lambda whole, count: whole // count if count else 0, access.times, rounds)
+
+    kept = []
+    for at, access in found.items():
+        then = [one[at] for one in later if at in one]
+        kept.append(access.in_all(then, rounds) if at in later[0] else replace(access, times=once(access)))
+    for at, access in later[0].items():
+        if at not in found:
+            others = both(lambda whole, part: whole - part, access.times, once(access))
+            kept.append(replace(access, times=others))
+    return kept
 
 
 def _mask(op: Op) -> Value | None:
@@ -392,28 +430,28 @@ def _total(number: Number, programs: int, seen: int) -> int | None:
     return sum(number) if seen == programs else None
 
 
-def _strip(access: Access) -> Number:
+def _strip(access: Access) -> float | list[float]:
     """Bytes of all rounds of one tile that pass the mask: a number, or one a program where they differ."""
     rounds = access.times if access.moves else both(min, access.times, 1)
     each = access.tile_bytes * access.share
-    return both(lambda count, _: round(count * each), rounds, 0)
+    return [count * each for count in rounds] if isinstance(rounds, list) else rounds * each
 
 
-def _least(accesses: Sequence[Access], programs: int, seen: int) -> int | None:
+def _least(accesses: Sequence[Access], programs: int, seen: int) -> float | None:
     """Bytes where every tile that is read or written at all comes or goes once. Of strips that begin at the same
     place and differ in length, the longest holds the others. What begins at unknown places comes each time."""
-    known: dict[tuple[str, bool, int], set[object]] = {}
-    uneven: dict[tuple[str, bool, object], int] = {}
-    scattered = 0
+    known: dict[tuple[str, bool, float], set[object]] = {}
+    uneven: dict[tuple[str, bool, object], float] = {}
+    scattered = 0.0
     for access in accesses:
         strip = _strip(access)
         if access.starts is None:  # each time at another place
-            moved = _total(access.times, programs, seen)
-            if moved is None:
+            total = _total(access.times, programs, seen)
+            if total is None:
                 return None
-            scattered += round(moved * access.tile_bytes * access.share)
+            scattered += total * access.tile_bytes * access.share
             continue
-        if isinstance(strip, int):
+        if not isinstance(strip, list):
             known.setdefault((access.argument, access.store, strip), set()).update(access.starts)
             continue
         if seen < programs:
@@ -421,27 +459,27 @@ def _least(accesses: Sequence[Access], programs: int, seen: int) -> int | None:
         places = access.starts * len(strip) if len(access.starts) == 1 else access.starts
         for start, moved in zip(places, strip, strict=True):
             key = (access.argument, access.store, start)
-            uneven[key] = max(uneven.get(key, 0), moved)
-    total = sum(uneven.values()) + scattered
-    for (_, _, strip), starts in known.items():
+            uneven[key] = max(uneven.get(key, 0.0), moved)
+    least = sum(uneven.values()) + scattered
+    for (_, _, each), starts in known.items():
         count = len(starts)
         if seen < programs and count > 1:
             # Not all were gone through: if the first ones all differ, so do the rest.
             if count < seen:
                 return None
             count = programs
-        total += strip * count
-    return total
+        least += each * count
+    return least
 
 
 def _summed(walk: _Walk, tensor_cores: bool, programs: int, seen: int) -> LaunchWork:
     counting = walk.missing
     flops = None if counting else _total(walk.dot_flops if walk.dots else walk.other_flops, programs, seen)
-    tiled: int | None = None if counting else 0
+    tiled: float | None = None if counting else 0.0
     for access in walk.accesses:
         moved = _total(access.times, programs, seen)
         if tiled is not None and moved is not None:
-            tiled += round(moved * access.tile_bytes * access.share)
+            tiled += moved * access.tile_bytes * access.share
         else:
             tiled = None
     scattered = walk.scattered_bytes(programs, seen)
@@ -455,17 +493,17 @@ def _summed(walk: _Walk, tensor_cores: bool, programs: int, seen: int) -> Launch
         kind = "in products" if walk.dots else "in floating point"
         steps.append(f"FLOPs {kind}: {flops // programs:,} a program x {programs:,} programs = {flops:,}")
     if tiled is not None:
-        steps.append(f"bytes, each program its tiles: {tiled:,}")
+        steps.append(f"bytes, each program its tiles: {tiled:,.0f}")
         if known and scattered:
             steps.append(f"of them at places that only the data tell, counted each time: {scattered:,.0f}")
     if least is not None and tiled:
         ratio = tiled / least if least else 0.0
-        steps.append(f"bytes, each tile once: {least:,} ({ratio:.1f}x less)")
+        steps.append(f"bytes, each tile once: {least:,.0f} ({ratio:.1f}x less)")
     return LaunchWork(
         programs=programs,
         flops=flops,
-        bytes_min=least,
-        bytes_tiled=tiled,
+        bytes_min=None if least is None else round(least),
+        bytes_tiled=None if tiled is None else round(tiled),
         accesses=tuple(walk.accesses),
         loops=None if counting else tuple(walk.loops),
         operand=walk.operand if walk.dots else None,
@@ -506,36 +544,36 @@ def _dram(work: LaunchWork, cache_bytes: int, per_wave: int) -> int | None:
     phases = [list(found) for _, found in groupby(placed, lambda one: one[0].phase)]
     once = [access for access in work.accesses if access.store or access.starts is None]
     written = _least(once, work.programs, work.programs) or 0
-    fetched = held = 0
+    fetched = held = 0.0
     # A plain dict would look for its oldest entry past all that were taken out before.
-    cache: OrderedDict[tuple[str, object, int], int] = OrderedDict()
+    cache: OrderedDict[tuple[str, bool, object, float], float] = OrderedDict()
     for start in range(0, work.programs, max(1, per_wave)):
         for phase in phases:
             for store in (False, True):
                 for entry, size in _touched(phase, store, start, start + per_wave).items():
-                    kept = cache.pop(entry, 0)  # and put back as the most recently used
-                    fetched += 0 if store else max(0, size - kept)
+                    kept = cache.pop(entry, 0.0)  # and put back as the most recently used
+                    fetched += 0.0 if store else max(0.0, size - kept)
                     held += max(size, kept) - kept
                     cache[entry] = max(size, kept)
             while held > cache_bytes and cache:
                 held -= cache.popitem(last=False)[1]
-    return fetched + written
+    return round(fetched + written)
 
 
 def _touched(
-    phase: Sequence[tuple[Access, tuple[object, ...], Number]], store: bool, first: int, end: int
-) -> dict[tuple[str, object, int], int]:
+    phase: Sequence[tuple[Access, tuple[object, ...], float | list[float]]], store: bool, first: int, end: int
+) -> dict[tuple[str, bool, object, float], float]:
     """Bytes of each strip that programs from `first` on read, or write, in one phase."""
-    touched: dict[tuple[str, object, int], int] = {}
+    touched: dict[tuple[str, bool, object, float], float] = {}
     for access, starts, strip in phase:
         if access.store != store:
             continue
         part = starts if len(starts) == 1 else starts[first:end]
-        if isinstance(strip, int):
-            touched.update(dict.fromkeys([(access.argument, key, strip) for key in part], strip))
+        if not isinstance(strip, list):
+            touched.update(dict.fromkeys([(access.argument, store, key, strip) for key in part], strip))
             continue
         moved = strip[first:end]
         for key, size in zip(part * len(moved) if len(part) == 1 else part, moved, strict=True):
-            entry = (access.argument, key, -1)
-            touched[entry] = max(touched.get(entry, 0), size)
+            entry = (access.argument, store, key, -1.0)
+            touched[entry] = max(touched.get(entry, 0.0), size)
     return touched
