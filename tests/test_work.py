@@ -224,13 +224,13 @@ def test_offsets_that_a_loop_carries_are_cut_off_too() -> None:
     assert found.bytes_tiled == 8 * 1100 * 4
 
 
-def test_offsets_that_grow_otherwise_after_a_round_are_left_alone() -> None:
+def test_offsets_that_grow_otherwise_after_a_round_are_cut_in_the_first_alone() -> None:
     body = (
         "    o = tl.arange(0, B)\n    for _ in range(0, 4):\n"
         "        tl.store(y + row * n + o, 1.0, mask=o < n)\n        o = o * 2\n"
     )
     found = work(_rows(body), "k", {"B": 512}, (8,), {"n": 300}, {"x": "*fp32", "y": "*fp32"})
-    assert found.bytes_tiled == 8 * 4 * 512 * 4
+    assert found.bytes_tiled == 8 * 4 * (300 + 3 * 512)
 
 
 def test_edges_of_a_product() -> None:
@@ -302,3 +302,15 @@ def test_a_loop_whose_length_hangs_on_the_one_around_is_not_counted() -> None:
     found = work(_rows(body), "k", {"B": 64}, (4,), {"n": 8}, {"x": "*fp32", "y": "*fp32"})
     assert found.bytes_tiled is None and found.flops is None
     assert any("from round to round" in step for step in found.steps)
+
+
+@pytest.mark.parametrize("outer", ["range(0, 5)", "range(4, -1, -1)"])
+def test_tiles_past_the_end_in_some_rounds_of_the_outer_loop(outer: str) -> None:
+    body = (
+        f"    for i in {outer}:\n        for j in range(0, 4):\n"
+        "            r = i * B + tl.arange(0, B)\n            c = j * B + tl.arange(0, B)\n"
+        "            inside = (r[:, None] < low) & (c[None, :] < n)\n"
+        "            tl.store(y + r[:, None] * n + c[None, :], 1.0, mask=inside)\n"
+    )
+    found = work(_rows(body), "k", {"B": 16}, (1,), {"n": 50, "low": 40}, {"x": "*fp32", "y": "*fp32"})
+    assert found.bytes_tiled == 40 * 50 * 4

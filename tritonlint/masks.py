@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
+from itertools import pairwise, repeat
 
 from tritonlint.kernel.ir import Op, Value
 from tritonlint.scalars import Number, Scalars, both
@@ -40,24 +40,35 @@ def share_of(bounds: Sequence[Bound]) -> float:
     return _mean([(bound.left, 0, bound.size) for bound in bounds], 1)
 
 
-def share_of_rounds(rounds: Sequence[Sequence[Bound]], times: Number) -> float:
-    """The same over the `times` rounds of a loop, of which the bounds of the first two or three are given. Where they
-    move evenly the others follow; else (tiles that a persistent program takes) those that are given stand for all."""
+def even(rounds: Sequence[Sequence[Bound]]) -> bool:
+    """Whether bounds move by the same step from each round to the next, as far as two rounds or more tell."""
     lefts = [[bound.left for bound in bounds] for bounds in rounds]
-    sizes = [bound.size for bound in rounds[0]]
-    if any(len(one) != len(sizes) for one in lefts):
-        return 1.0
-    steps = [both(lambda a, b: b - a, one, then) for one, then in zip(lefts[0], lefts[1], strict=True)]
-    expected = [both(lambda a, b: a + b, one, step) for one, step in zip(lefts[1], steps, strict=True)]
-    if len(lefts) < 3 or expected == lefts[2]:
-        return _mean(list(zip(lefts[0], steps, sizes, strict=True)), times)
+    if any(len(one) != len(lefts[0]) for one in lefts):
+        return False
+    steps = [
+        [both(lambda a, b: b - a, one, then) for one, then in zip(before, after, strict=True)]
+        for before, after in pairwise(lefts)
+    ]
+    return all(step == steps[0] for step in steps)
+
+
+def share_of_rounds(rounds: Sequence[Sequence[Bound]], times: Number) -> float:
+    """The same over the `times` rounds of a loop, of which the bounds of the first two are given."""
+    moving = [
+        (one.left, both(lambda a, b: b - a, one.left, then.left), one.size)
+        for one, then in zip(rounds[0], rounds[1], strict=True)
+    ]
+    return _mean(moving, times)
+
+
+def share_of_some(shares: Sequence[float], times: Number) -> float:
+    """The mean share where that of the first rounds is known and stands for all, by programs that go so often round."""
     passed = asked = 0.0
-    for number, bounds in enumerate(rounds):  # programs that go so often round
+    for number, share in enumerate(shares):
         there = both(lambda count, at: int(count > at), times, number)
         weight = sum(there) if isinstance(there, list) else there
-        if weight:
-            passed += weight * _mean([(bound.left, 0, bound.size) for bound in bounds], there)
-            asked += weight
+        passed += weight * share
+        asked += weight
     return passed / asked if asked else 1.0
 
 

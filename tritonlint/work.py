@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tritonlint.kernel.ir import Block, Op, Trace, Value, bits_of
-from tritonlint.masks import Bound, Masks, share_of, share_of_rounds
+from tritonlint.masks import Bound, Masks, even, share_of, share_of_rounds, share_of_some
 from tritonlint.scalars import Address, Known, Number, Scalars, both
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_PROGRAMS = 65_536  # that are gone through one by one
 MAX_OPERATIONS = 20_000
+ROUNDS = 6  # of a loop, that are gone through at most
 SMALL = 0.01  # of all bytes: what is moved from places that only the data tell, and still counted
 
 _LOADS = frozenset({"tt.load", "tt.descriptor_load", "tt.descriptor_gather"})
@@ -67,11 +68,13 @@ class Access:
         return replace(self, share=self.share * share_of(self.bounds), bounds=()) if self.bounds else self
 
     def in_all(self, later: Sequence[Access], rounds: Number) -> Access:
-        """With all rounds of a loop, where `later` is the same access in the second round, and in the third where it was
-        gone through."""
+        """With all rounds of a loop; `later` is the same access in the further rounds that were gone through."""
         share, kept = self.share, self.bounds
-        if any(self.bounds != one.bounds for one in later):
-            share *= share_of_rounds([one.bounds for one in (self, *later)], rounds)
+        if _uneven((self, *later)):
+            share = share_of_some([one.passed.share for one in (self, *later)], rounds)
+            kept = ()
+        elif self.bounds != later[0].bounds:
+            share *= share_of_rounds([self.bounds, later[0].bounds], rounds)
             kept = ()
         moves = self.moves or any(self.starts is not None and self.starts != one.starts for one in later)
         return replace(self, moves=moves, share=share, bounds=kept)
@@ -264,11 +267,12 @@ class _Walk:
         self._depth += 1
         self._round(body, Known(low), carried, inside)
         found = self._taken_since(first)
-        # The second round, only to see which addresses move on; the third, to see whether masks do so evenly.
+        # The second round, only to see which addresses move on; more of them where masks do not do so evenly.
         after = (self.dot_flops, self.other_flops, self.dots)
         inner = self.loops[seen_loops:]
         later: list[dict[int, Access]] = []
-        while len(later) < 1 or (len(later) < 2 and _cut_otherwise(found, later[0])):
+        most = max(2, min(ROUNDS, max(rounds, default=0) if isinstance(rounds, list) else rounds)) - 1
+        while len(later) < most and _more_to_see([found, *later]):
             del self.loops[seen_loops:]
             step_to = both(lambda by, number: by * number, step, len(later) + 1)
             self._round(body, Known(both(lambda a, b: a + b, low, step_to)), self._yielded(body), inside)
@@ -369,9 +373,19 @@ class _Walk:
         )
 
 
-def _cut_otherwise(found: Mapping[int, Access], later: Mapping[int, Access]) -> bool:
-    """Whether masks cut off something else a round later."""
-    return any(at in later and later[at].bounds != access.bounds for at, access in found.items())
+def _uneven(rounds: Sequence[Access]) -> bool:
+    """Whether what masks let through cannot be told from the first two rounds."""
+    return any(one.share != rounds[0].share for one in rounds) or not even([one.bounds for one in rounds])
+
+
+def _more_to_see(rounds: Sequence[Mapping[int, Access]]) -> bool:
+    """Whether a loop is gone through once more: twice in any case, a third time where masks move in it or inside of it,
+    and on as long as they do not move evenly."""
+    if len(rounds) < 2:
+        return True
+    seen = [[one[at] for one in rounds if at in one] for at in rounds[0]]
+    moving = any(access.share < 1 or access.bounds != of[0].bounds for of in seen for access in of)
+    return any(map(_uneven, seen)) or (len(rounds) < 3 and moving)
 
 
 def _of_all_rounds(
