@@ -304,7 +304,7 @@ def test_a_loop_whose_length_hangs_on_the_one_around_is_not_counted() -> None:
     assert any("from round to round" in step for step in found.steps)
 
 
-@pytest.mark.parametrize("outer", ["range(0, 5)", "range(4, -1, -1)"])
+@pytest.mark.parametrize("outer", ["range(0, 5)", "range(4, -1, -1)", "range(5, -1, -1)"])
 def test_tiles_past_the_end_in_some_rounds_of_the_outer_loop(outer: str) -> None:
     body = (
         f"    for i in {outer}:\n        for j in range(0, 4):\n"

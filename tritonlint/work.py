@@ -385,7 +385,8 @@ def _more_to_see(rounds: Sequence[Mapping[int, Access]]) -> bool:
         return True
     seen = [[one[at] for one in rounds if at in one] for at in rounds[0]]
     moving = any(access.share < 1 or access.bounds != of[0].bounds for of in seen for access in of)
-    return any(map(_uneven, seen)) or (len(rounds) < 3 and moving)
+    nothing = any(of[-1].share == 0 for of in seen)  # so far
+    return nothing or any(map(_uneven, seen)) or (len(rounds) < 3 and moving)
 
 
 def _of_all_rounds(
