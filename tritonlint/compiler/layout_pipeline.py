@@ -108,7 +108,7 @@ def from_tensor_cores(graph: Graph, target: Target, release: Release) -> None:
 def before_pipeliner(graph: Graph, target: Target, release: Release) -> None:
     """What runs between the fusing of loops and the assignment of latencies, in place."""
     settled = canonicalize(graph)
-    if hoist_invariants(graph) or not settled:
+    if hoist_invariants(graph, loads=release.hoists_loads) or not settled:
         canonicalize(graph)
 
 
