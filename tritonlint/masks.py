@@ -76,8 +76,8 @@ def _mean(bounds: Sequence[tuple[Number, Number, int]], times: Number) -> float:
     """The share of elements that pass on average over programs and their rounds; each bound has the elements left in the
     first round, and how many more in each later one."""
     parts = [times, *(part for left, step, _ in bounds for part in (left, step))]
-    if all(isinstance(part, int) for part in parts):
-        parts[0] = [times] if isinstance(times, int) else times
+    if isinstance(times, int) and not any(isinstance(part, list) for part in parts):
+        parts[0] = [times]
     columns = [part if isinstance(part, list) else repeat(part) for part in parts]
     passed = asked = 0.0
     for (turns, *moving), count in Counter(zip(*columns, strict=False)).items():

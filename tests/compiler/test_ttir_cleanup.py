@@ -40,11 +40,11 @@ def test_a_load_leaves_a_loop_that_writes_nothing() -> None:
     print_text = '      tt.print " a: " {hex = false, isSigned = array<i32: 1>} : %a : tensor<128xf32>\n'
     graph = kernel(POINTERS, loop(load_text + print_text))
     reading = kernel(POINTERS, loop(load_text))
-    hoist_invariants(reading)
+    hoist_invariants(reading, loads=True)
     (load,) = named(reading, "tt.load")
     assert load.parent is reading.func
     assert load.attrs["has_mask"]
-    hoist_invariants(graph)
+    hoist_invariants(graph, loads=True)
     (load,) = named(graph, "tt.load")
     assert load.parent is not graph.func
 
@@ -55,7 +55,7 @@ def test_a_load_stays_in_a_loop_that_stores() -> None:
         "      %a = tt.load %p : tensor<128x!tt.ptr<f32>>\n      tt.store %q, %a : tensor<128x!tt.ptr<f32>>\n"
     )
     graph = kernel(POINTERS, loop(body))
-    hoist_invariants(graph)
+    hoist_invariants(graph, loads=True)
     (load,) = named(graph, "tt.load")
     assert load.parent is not graph.func
 

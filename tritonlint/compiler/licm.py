@@ -11,7 +11,7 @@ _MAY_TRAP = frozenset(
 )
 
 
-def hoist_invariants(graph: Graph, *, loads: bool = True) -> bool:
+def hoist_invariants(graph: Graph, *, loads: bool) -> bool:
     """Move what does not change out of its loop, the innermost loops first, in place; whether anything was. Without
     `loads` it is MLIR's own pass, which leaves them where they are."""
     moved = False

@@ -97,7 +97,7 @@ def _amd_layouts(graph: Graph, options: Options, target: Target, release: Releas
     if release.amd_fuses_loops:
         fuse_loops(graph)
         canonicalize(graph)
-        hoist_invariants(graph)
+        hoist_invariants(graph, loads=release.hoists_loads)
         canonicalize(graph)
     return choices
 
